@@ -1,0 +1,148 @@
+package schema
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// JSON is one JSON value, as sent, without insignificant white space. Key order, duplicate keys and
+// the text of numbers are the sender's. Empty means absent.
+type JSON []byte
+
+// MarshalJSON gives the value as it is.
+func (j JSON) MarshalJSON() ([]byte, error) {
+	if len(j) == 0 {
+		return []byte("null"), nil
+	}
+	return j, nil
+}
+
+// UnmarshalJSON keeps the value without insignificant white space.
+func (j *JSON) UnmarshalJSON(data []byte) error {
+	*j = AppendCompact(nil, data)
+	return nil
+}
+
+// AppendCompact appends the JSON value src without insignificant white space. src must be valid
+// JSON; nothing else about it changes.
+func AppendCompact(dst, src []byte) []byte {
+	inString := false
+	start := 0
+	for i := 0; i < len(src); i++ {
+		switch c := src[i]; {
+		case inString:
+			if c == '\\' {
+				i++
+			} else if c == '"' {
+				inString = false
+			}
+		case c == '"':
+			inString = true
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			dst = append(dst, src[start:i]...)
+			start = i + 1
+		}
+	}
+	return append(dst, src[start:]...)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendString appends s as a JSON string. Only what JSON requires is escaped; invalid UTF-8 becomes
+// U+FFFD, byte by byte.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= ' ' && c != '"' && c != '\\' {
+				i++
+				continue
+			}
+			dst = append(dst, s[start:i]...)
+			switch c {
+			case '"', '\\':
+				dst = append(dst, '\\', c)
+			case '\n':
+				dst = append(dst, '\\', 'n')
+			case '\r':
+				dst = append(dst, '\\', 'r')
+			case '\t':
+				dst = append(dst, '\\', 't')
+			default:
+				dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			}
+			i++
+			start = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			dst = append(dst, s[start:i]...)
+			dst = append(dst, "\uFFFD"...)
+			i++
+			start = i
+			continue
+		}
+		i += size
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+// object appends members to a JSON object in the order of the calls.
+type object struct {
+	dst   []byte
+	comma bool
+}
+
+func openObject(dst []byte) object { return object{dst: append(dst, '{')} }
+
+func (o *object) name(name string) {
+	if o.comma {
+		o.dst = append(o.dst, ',')
+	}
+	o.comma = true
+	o.dst = append(o.dst, '"')
+	o.dst = append(o.dst, name...) // our own names need no escape
+	o.dst = append(o.dst, '"', ':')
+}
+
+func (o *object) str(name, value string) {
+	o.name(name)
+	o.dst = AppendString(o.dst, value)
+}
+
+func (o *object) optStr(name, value string) {
+	if value != "" {
+		o.str(name, value)
+	}
+}
+
+func (o *object) uint(name string, value uint64) {
+	o.name(name)
+	o.dst = strconv.AppendUint(o.dst, value, 10)
+}
+
+func (o *object) bool(name string, value bool) {
+	o.name(name)
+	o.dst = strconv.AppendBool(o.dst, value)
+}
+
+func (o *object) json(name string, value JSON) {
+	o.name(name)
+	if len(value) == 0 {
+		o.dst = append(o.dst, "null"...)
+		return
+	}
+	o.dst = append(o.dst, value...)
+}
+
+func (o *object) optJSON(name string, value JSON) {
+	if len(value) > 0 {
+		o.json(name, value)
+	}
+}
+
+func (o *object) close() []byte { return append(o.dst, '}') }

@@ -1,0 +1,114 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Partitions is the number of partitions of a new deployment. The number in the streams' metadata
+// counts; it is fixed for the streams' life.
+const Partitions = 32
+
+// Subjects of the streams, and what each stands before.
+const (
+	RawSubjects   = "steno.raw.>"
+	EventSubjects = "steno.event.>"
+	StateSubjects = "steno.state.>"
+
+	rawPrefix       = "steno.raw."
+	eventPrefix     = "steno.event."
+	statePrefix     = "steno.state."
+	deltaPrefix     = "steno.delta."
+	openPrefix      = "steno.open."
+	storedPrefix    = "steno.stored."
+	intervenePrefix = "steno.intervene."
+)
+
+// RawSubject is where the capture's frames are stored, one subject a capture: the append is fenced
+// on it.
+func RawSubject(id Identity, partitions uint32) string {
+	return rawPrefix + partitioned(id, partitions)
+}
+
+// RawPartition is the filter of one partition's frames.
+func RawPartition(p uint32) string {
+	return rawPrefix + strconv.FormatUint(uint64(p), 10) + ".>"
+}
+
+// EventSubject is where the capture's records are stored; the commit is fenced on it.
+func EventSubject(id Identity, partitions uint32) string {
+	return eventPrefix + partitioned(id, partitions)
+}
+
+// EventPartition is the filter of one partition's records.
+func EventPartition(p uint32) string {
+	return eventPrefix + strconv.FormatUint(uint64(p), 10) + ".>"
+}
+
+// StateSubject holds the last snapshot of the capture's fold.
+func StateSubject(id Identity, partitions uint32) string {
+	return statePrefix + partitioned(id, partitions)
+}
+
+// OpenSubject is where the owner of the capture's partition answers what is open in it.
+func OpenSubject(id Identity, partitions uint32) string {
+	return openPrefix + partitioned(id, partitions)
+}
+
+// DeltaSubject carries a transcript's ephemeral events on core NATS; they are never stored.
+func DeltaSubject(t Transcript) string {
+	return deltaPrefix + transcriptTokens(t)
+}
+
+// StoredSubject carries a wake-up with the transcript's new head after each ledger commit.
+func StoredSubject(t Transcript) string {
+	return storedPrefix + transcriptTokens(t)
+}
+
+// InterveneSubject is where the process that owns the capture's connection takes interventions.
+func InterveneSubject(id Identity) string {
+	return intervenePrefix + id.Subject()
+}
+
+// ParseSubject reads a raw, event, state or open subject: its partition and identity.
+func ParseSubject(subject string) (partition uint32, id Identity, err error) {
+	for _, prefix := range []string{rawPrefix, eventPrefix, statePrefix, openPrefix} {
+		rest, ok := strings.CutPrefix(subject, prefix)
+		if !ok {
+			continue
+		}
+		head, tail, ok := strings.Cut(rest, ".")
+		if !ok {
+			break
+		}
+		n, err := parseNumber(head, 32)
+		if err != nil {
+			return 0, Identity{}, fmt.Errorf("parse subject %q: partition: %w", subject, err)
+		}
+		id, err := ParseIdentitySubject(tail)
+		if err != nil {
+			return 0, Identity{}, fmt.Errorf("parse subject %q: %w", subject, err)
+		}
+		return uint32(n), id, nil
+	}
+	return 0, Identity{}, fmt.Errorf("parse subject %q: want steno.{raw,event,state,open}.<partition>.<identity>", subject)
+}
+
+// ParseTranscriptSubject reads a delta or stored subject.
+func ParseTranscriptSubject(subject string) (Transcript, error) {
+	for _, prefix := range []string{deltaPrefix, storedPrefix} {
+		if rest, ok := strings.CutPrefix(subject, prefix); ok {
+			return ParseTranscript(strings.ReplaceAll(rest, ".", "/"))
+		}
+	}
+	return Transcript{}, fmt.Errorf("parse subject %q: want steno.{delta,stored}.<transcript>", subject)
+}
+
+func partitioned(id Identity, partitions uint32) string {
+	return strconv.FormatUint(uint64(id.Partition(partitions)), 10) + "." + id.Subject()
+}
+
+func transcriptTokens(t Transcript) string {
+	return t.Subject() + "." + strconv.FormatUint(uint64(t.Session), 10)
+}
