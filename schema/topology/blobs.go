@@ -1,0 +1,136 @@
+package topology
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// ErrBlob marks bytes that a message refers to and that the bucket does not give: absent, or of
+// another hash.
+var ErrBlob = errors.New("blob not to be had")
+
+// A reader may be ahead of the replica that answers it, so a blob that is not there is asked for
+// again: after 50, 100, 200, 400 and 800 ms.
+const (
+	blobTries = 6
+	blobWait  = 50 * time.Millisecond
+)
+
+// Blobs keeps large payloads by content: under the key of its capture and its SHA-256 the same bytes
+// are stored once. It is safe for concurrent use.
+type Blobs struct {
+	store jetstream.ObjectStore
+}
+
+// OpenBlobs opens the bucket.
+func OpenBlobs(ctx context.Context, js jetstream.JetStream) (*Blobs, error) {
+	store, err := js.ObjectStore(ctx, Blob)
+	if err != nil {
+		return nil, fmt.Errorf("open blob bucket %s: %w", Blob, err)
+	}
+	return &Blobs{store: store}, nil
+}
+
+// Put stores data if it is absent and gives its SHA-256 in hex. It may be repeated after any error.
+func (b *Blobs) Put(ctx context.Context, id schema.Identity, data []byte) (sha string, err error) {
+	sum := sha256.Sum256(data)
+	sha = hex.EncodeToString(sum[:])
+	key := blobKey(id, sha)
+	info, err := b.store.GetInfo(ctx, key)
+	if err == nil && info.Size == uint64(len(data)) {
+		return sha, nil
+	}
+	if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		return "", fmt.Errorf("look up blob %s: %w", key, err)
+	}
+	if _, err := b.store.PutBytes(ctx, key, data); err != nil {
+		return "", fmt.Errorf("put blob %s of %d bytes: %w", key, len(data), err)
+	}
+	return sha, nil
+}
+
+// Get reads data by its hash and checks it. It tries again for about 1.5 seconds; then the error
+// wraps ErrBlob if the bucket does not have these bytes.
+func (b *Blobs) Get(ctx context.Context, id schema.Identity, sha string) ([]byte, error) {
+	key := blobKey(id, sha)
+	wait := blobWait
+	for try := 1; ; try++ {
+		data, err := b.get(ctx, key, sha)
+		if err == nil {
+			return data, nil
+		}
+		if ctx.Err() != nil || try == blobTries {
+			return nil, fmt.Errorf("get blob %s: %w", key, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("get blob %s: %w", key, ctx.Err())
+		case <-time.After(wait):
+		}
+		wait *= 2
+	}
+}
+
+func (b *Blobs) get(ctx context.Context, key, sha string) ([]byte, error) {
+	data, err := b.store.GetBytes(ctx, key)
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return nil, fmt.Errorf("%w: %w", ErrBlob, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != sha {
+		return nil, fmt.Errorf("its bytes have the hash %x: %w", sum, ErrBlob)
+	}
+	return data, nil
+}
+
+// blobKey is where a payload of a capture stands.
+func blobKey(id schema.Identity, sha string) string {
+	return id.String() + "/" + sha
+}
+
+// Frame reads a message of STENO_RAW, its data resolved.
+func (b *Blobs) Frame(ctx context.Context, m Message) (schema.Frame, schema.Identity, error) {
+	_, id, err := schema.ParseSubject(m.Subject)
+	if err != nil {
+		return schema.Frame{}, schema.Identity{}, fmt.Errorf("read frame at sequence %d: %w", m.Seq, err)
+	}
+	f, err := schema.FrameFromHeader(m.Header, m.Data)
+	if err != nil {
+		return schema.Frame{}, id, fmt.Errorf("read frame of %s at sequence %d: %w", id, m.Seq, err)
+	}
+	if f.Blob != "" {
+		if f.Data, err = b.Get(ctx, id, f.Blob); err != nil {
+			return schema.Frame{}, id, fmt.Errorf("read frame %d of %s: %w", f.Seq, id, err)
+		}
+	}
+	return f, id, nil
+}
+
+// Record reads a message of STENO_EVENTS, its payload resolved.
+func (b *Blobs) Record(ctx context.Context, m Message) (schema.Record, schema.Identity, error) {
+	_, id, err := schema.ParseSubject(m.Subject)
+	if err != nil {
+		return schema.Record{}, schema.Identity{}, fmt.Errorf("read record at sequence %d: %w", m.Seq, err)
+	}
+	payload := m.Data
+	if sha := m.Header.Get(schema.HeaderBlob); sha != "" {
+		if payload, err = b.Get(ctx, id, sha); err != nil {
+			return schema.Record{}, id, fmt.Errorf("read record of %s at sequence %d: %w", id, m.Seq, err)
+		}
+	}
+	r, err := schema.DecodeRecord(m.Header, payload)
+	if err != nil {
+		return schema.Record{}, id, fmt.Errorf("read record of %s at sequence %d: %w", id, m.Seq, err)
+	}
+	return r, id, nil
+}

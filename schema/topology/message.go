@@ -1,0 +1,37 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Message is one stored message. Seq is its sequence in the stream, Time when the server stored it.
+type Message struct {
+	Subject string
+	Seq     uint64
+	Time    time.Time
+	Header  nats.Header
+	Data    []byte
+}
+
+// Last reads the last message of one exact subject from the stream's leader; ok is false if there
+// is none.
+func Last(ctx context.Context, js jetstream.JetStream, stream, subject string) (m Message, ok bool, err error) {
+	s, err := js.Stream(ctx, stream)
+	if err != nil {
+		return Message{}, false, fmt.Errorf("read last message of %s: stream %s: %w", subject, stream, err)
+	}
+	raw, err := s.GetLastMsgForSubject(ctx, subject)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return Message{}, false, nil
+	}
+	if err != nil {
+		return Message{}, false, fmt.Errorf("read last message of %s: %w", subject, err)
+	}
+	return Message{Subject: raw.Subject, Seq: raw.Sequence, Time: raw.Time, Header: raw.Header, Data: raw.Data}, true, nil
+}

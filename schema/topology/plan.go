@@ -1,0 +1,156 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// step is one change with what carries it out.
+type step struct {
+	Change
+	do func(context.Context) error
+}
+
+// Plan lists what Apply would do, in its order; nothing if the streams are as they should be. An
+// error wraps ErrPartitions if they were made with another number of partitions.
+func Plan(ctx context.Context, js jetstream.JetStream, c Config) ([]Change, error) {
+	steps, err := plan(ctx, js, c)
+	changes := make([]Change, len(steps))
+	for i, s := range steps {
+		changes[i] = s.Change
+	}
+	return changes, err
+}
+
+// Apply creates what is missing, mends what has drifted, and lists what it did. It may be repeated,
+// and be run by several processes at once.
+func Apply(ctx context.Context, js jetstream.JetStream, c Config) ([]Change, error) {
+	steps, err := plan(ctx, js, c)
+	if err != nil {
+		return nil, err
+	}
+	var done []Change
+	for _, s := range steps {
+		if err := s.do(ctx); err != nil {
+			return done, fmt.Errorf("apply topology: %s: %w", s.Change, err)
+		}
+		done = append(done, s.Change)
+	}
+	return done, nil
+}
+
+func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	infos := map[string]*jetstream.StreamInfo{}
+	for _, name := range names {
+		info, err := lookUp(ctx, js, name)
+		if err != nil {
+			return nil, err
+		}
+		infos[name] = info
+	}
+	p, err := fixPartitions(c.Partitions, infos)
+	if err != nil {
+		return nil, err
+	}
+	c.Partitions = p
+
+	var steps []step
+	for _, want := range c.streams() {
+		all := append(append([]setting(nil), settings...), replicas)
+		if c.MaxBytes > 0 {
+			all = append(all, maxBytes)
+		}
+		create := func(ctx context.Context) error {
+			_, err := js.CreateStream(ctx, want)
+			return err
+		}
+		steps = appendStep(steps, js, want, infos[want.Name], all, create)
+	}
+	bucket := append(append([]setting(nil), bucketSettings...), replicas)
+	steps = appendStep(steps, js, c.bucket(parkedStream), infos[parkedStream], bucket, func(ctx context.Context) error {
+		_, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: Parked, Description: "steno: parked captures and low-water marks",
+			Storage: jetstream.FileStorage, Replicas: max(c.Replicas, 1),
+		})
+		return err
+	})
+	steps = appendStep(steps, js, c.bucket(blobStream), infos[blobStream], bucket, func(ctx context.Context) error {
+		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket: Blob, Description: "steno: payloads above the inline bound, by hash",
+			Storage: jetstream.FileStorage, Replicas: max(c.Replicas, 1),
+		})
+		return err
+	})
+	return steps, nil
+}
+
+// names lists the streams, those of the buckets included.
+var names = []string{Raw, Events, State, parkedStream, blobStream}
+
+// bucket is what is wanted of a bucket's stream.
+func (c Config) bucket(stream string) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: stream, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, Replicas: max(c.Replicas, 1),
+	}
+}
+
+func appendStep(steps []step, js jetstream.JetStream, want jetstream.StreamConfig, info *jetstream.StreamInfo,
+	all []setting, create func(context.Context) error) []step {
+	if info == nil {
+		return append(steps, step{Change{Stream: want.Name, Create: true}, create})
+	}
+	differences := compare(all, &want, &info.Config)
+	if len(differences) == 0 {
+		return steps
+	}
+	// Start from what is there: placement, compression and the like are the operator's.
+	mended := info.Config
+	for _, s := range all {
+		s.copy(&mended, &want)
+	}
+	return append(steps, step{Change{Stream: want.Name, Differences: differences}, func(ctx context.Context) error {
+		_, err := js.UpdateStream(ctx, mended)
+		return err
+	}})
+}
+
+// fixPartitions is the number that the streams have; else the wanted one; else the default.
+func fixPartitions(want uint32, infos map[string]*jetstream.StreamInfo) (uint32, error) {
+	for _, name := range []string{Raw, Events, State} {
+		if infos[name] == nil || infos[name].Config.Metadata[partitionsKey] == "" {
+			continue
+		}
+		got, err := partitionsOf(infos[name])
+		if err != nil {
+			return 0, err
+		}
+		if want != 0 && want != got {
+			return 0, fmt.Errorf("plan topology: %s has %d partitions, wanted are %d: %w", name, got, want, ErrPartitions)
+		}
+		want = got
+	}
+	if want == 0 {
+		want = schema.Partitions
+	}
+	return want, nil
+}
+
+// lookUp gives a stream's info; nil if there is no such stream.
+func lookUp(ctx context.Context, js jetstream.JetStream, name string) (*jetstream.StreamInfo, error) {
+	stream, err := js.Stream(ctx, name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up stream %s: %w", name, err)
+	}
+	return stream.CachedInfo(), nil
+}
