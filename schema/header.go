@@ -36,9 +36,10 @@ const (
 
 // Bounds, in bytes. What is above MaxInline goes to the blob bucket.
 const (
-	MaxHeader = 4 << 10
-	MaxHTTP   = 16 << 10
-	MaxInline = 512 << 10
+	MaxHeader   = 4 << 10
+	MaxHTTP     = 16 << 10
+	MaxInline   = 512 << 10
+	MaxExchange = 128
 )
 
 // Header writes the frame's headers. Empty fields have none.
@@ -146,6 +147,9 @@ func (f *Frame) Validate() error {
 	default:
 		return fmt.Errorf("check frame %d: end %q: want lf or none", f.Seq, f.End)
 	}
+	if len(f.Exchange) > MaxExchange || strings.ContainsFunc(f.Exchange, notVisible) {
+		return fmt.Errorf("check frame %d: exchange %q: want at most %d characters of visible ASCII", f.Seq, f.Exchange, MaxExchange)
+	}
 	switch f.Chan {
 	case "", ChanRequest, ChanResponse, ChanStream, ChanPush, ChanCard:
 	default:
@@ -153,6 +157,9 @@ func (f *Frame) Validate() error {
 	}
 	return nil
 }
+
+// notVisible reports whether a header could not carry the character unchanged.
+func notVisible(r rune) bool { return r <= ' ' || r > '~' }
 
 func headerError(name, value string, err error) error {
 	return fmt.Errorf("read header %s %q: %w", name, value, err)
