@@ -1,0 +1,121 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Options make a journal.
+type Options struct {
+	Dir      string
+	Head     Head     // an empty ID becomes a new UUIDv7, a zero CreatedAt now; Open.Journal becomes the ID
+	Max      int64    // bytes of all journals in Dir; 0: DefaultMax
+	WhenFull WhenFull // empty: Block
+	// Report hears what the owner should say aloud; nil: nobody does. It is called in the middle of
+	// an append and must not call the writer.
+	Report func(Notice)
+}
+
+// Create makes a journal and locks it for this process. The file comes into sight with its head and
+// lock in place, so that a reader never sees a journal without them. Nobody but the owner can read it.
+func Create(o Options) (*Writer, error) {
+	w, err := prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	head, err := appendHead(nil, w.head)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create journal directory: %w", err)
+	}
+	temporary := w.path + newSuffix
+	f, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create journal: %w", err)
+	}
+	if err := place(f, head, w.path); err != nil {
+		return nil, errors.Join(err, os.Remove(temporary), f.Close())
+	}
+	if err := syncDir(o.Dir); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	w.file, w.end = f, int64(len(head))
+	return w, nil
+}
+
+func prepare(o Options) (*Writer, error) {
+	h := o.Head
+	if h.ID == "" {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return nil, fmt.Errorf("draw journal id: %w", err)
+		}
+		h.ID = id.String()
+	}
+	if h.CreatedAt.IsZero() {
+		h.CreatedAt = time.Now()
+	}
+	h.CreatedAt = h.CreatedAt.UTC().Round(0) // without the monotonic clock
+	h.Open.Journal = h.ID
+	if err := h.Validate(); err != nil {
+		return nil, fmt.Errorf("create journal: %w", err)
+	}
+	policy, err := ParseWhenFull(string(o.WhenFull))
+	if err != nil {
+		return nil, fmt.Errorf("create journal: %w", err)
+	}
+	if o.Max == 0 {
+		o.Max = DefaultMax
+	}
+	if o.Max < 2*reserve {
+		return nil, fmt.Errorf("create journal: bound of %d bytes, at least %d", o.Max, 2*reserve)
+	}
+	path := Path(o.Dir, h.ID)
+	return &Writer{
+		path: path, head: h, policy: policy, report: o.Report,
+		space: space{path: path, max: o.Max, now: time.Now},
+		turn:  make(chan struct{}, 1), dirty: make(chan struct{}, 1),
+		last: h.CreatedAt.UnixNano(),
+	}, nil
+}
+
+// place writes the head, makes it durable and gives the file its name.
+func place(f *os.File, head []byte, path string) error {
+	if err := lockFile(f); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(head, 0); err != nil {
+		return fmt.Errorf("write head of journal %s: %w", path, err)
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("sync head of journal %s: %w", path, err)
+	}
+	// The temporary name is taken exclusively, so nobody can take the final one in between.
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("create journal %s: %w", path, errors.Join(fs.ErrExist, err))
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("name journal: %w", err)
+	}
+	return nil
+}
+
+// syncDir makes names given and taken in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(filepath.Clean(dir))
+	if err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	if err := d.Sync(); err != nil {
+		return errors.Join(fmt.Errorf("sync directory %s: %w", dir, err), d.Close())
+	}
+	return d.Close()
+}

@@ -1,0 +1,145 @@
+package journal
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// The bytes of a journal. Numbers are little-endian, checksums CRC-32C.
+//
+//	head   0        8       12      16
+//	       ┌────────┬───────┬───────┬──────────┐
+//	       │ magic  │ length│ check │ JSON …   │      check covers length and JSON
+//	       └────────┴───────┴───────┴──────────┘
+//	entry  0       4     5     6       8       16       20       24
+//	       ┌───────┬─────┬─────┬───────┬───────┬────────┬────────┬────────┐
+//	       │ length│ from│ type│ zero  │ time  │ check  │ check  │ data … │
+//	       │ (data)│     │     │       │ ns    │of data │ of 0…19│        │
+//	       └───────┴─────┴─────┴───────┴───────┴────────┴────────┴────────┘
+//
+// An entry's first part has a checksum of its own, so that a length is believed only when it is
+// right: a flipped bit in it must not make the rest of the file look like a torn tail.
+const (
+	magic      = "STENOJ\x00\x01" // the last byte is the format's version
+	headPrefix = 16
+	entryHead  = 24
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+var (
+	errShort = errors.New("more bytes are needed")
+	errBad   = errors.New("checksum does not fit")
+)
+
+// Codes on disk; the place in the list is the code, 0 is none.
+var (
+	sides = []schema.From{"", schema.FromClient, schema.FromAgent, schema.FromStderr, schema.FromControl}
+	types = []schema.FrameType{"", schema.TypeData, schema.TypeOpen, schema.TypeClose, schema.TypeGap, schema.TypeHTTP}
+)
+
+func code[T comparable](list []T, v T) (byte, error) {
+	for i := 1; i < len(list); i++ {
+		if list[i] == v {
+			return byte(i), nil
+		}
+	}
+	return 0, fmt.Errorf("encode journal entry: no code for %v", v)
+}
+
+func appendHead(dst []byte, h Head) ([]byte, error) {
+	body, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("encode head of journal %s: %w", h.ID, err)
+	}
+	if len(body) > MaxHead {
+		return nil, fmt.Errorf("encode head of journal %s: %d bytes, at most %d", h.ID, len(body), MaxHead)
+	}
+	dst = append(dst, magic...)
+	length := len(dst)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(body)))
+	check := crc32.Update(crc32.Checksum(dst[length:], castagnoli), castagnoli, body)
+	return append(binary.LittleEndian.AppendUint32(dst, check), body...), nil
+}
+
+// decodeHead reads a head and its whole length. With errShort, n is how many bytes it takes.
+func decodeHead(b []byte) (h Head, n int, err error) {
+	if len(b) < headPrefix {
+		return Head{}, headPrefix, errShort
+	}
+	if string(b[:len(magic)]) != magic {
+		return Head{}, 0, fmt.Errorf("%w: it does not begin like a journal of version %d", ErrDamaged, magic[len(magic)-1])
+	}
+	length := binary.LittleEndian.Uint32(b[8:])
+	if length > MaxHead {
+		return Head{}, 0, fmt.Errorf("%w: head of %d bytes, at most %d", ErrDamaged, length, MaxHead)
+	}
+	n = headPrefix + int(length)
+	if len(b) < n {
+		return Head{}, n, errShort
+	}
+	body := b[headPrefix:n]
+	check := crc32.Update(crc32.Checksum(b[8:12], castagnoli), castagnoli, body)
+	if check != binary.LittleEndian.Uint32(b[12:]) {
+		return Head{}, 0, fmt.Errorf("%w: checksum of its head does not fit", ErrDamaged)
+	}
+	if err := json.Unmarshal(body, &h); err != nil {
+		return Head{}, 0, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return h, n, nil
+}
+
+func appendEntry(dst []byte, from schema.From, typ schema.FrameType, ns int64, data []byte) ([]byte, error) {
+	f, err := code(sides, from)
+	if err != nil {
+		return nil, err
+	}
+	t, err := code(types, typ)
+	if err != nil {
+		return nil, err
+	}
+	if (from == schema.FromControl) == (typ == schema.TypeData) {
+		return nil, fmt.Errorf("encode journal entry: type %q from %q: data come from a peer, the others from control", typ, from)
+	}
+	if len(data) > MaxData {
+		return nil, fmt.Errorf("encode journal entry: %d bytes of data, at most %d", len(data), MaxData)
+	}
+	start := len(dst)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(data)))
+	dst = append(dst, f, t, 0, 0)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(ns))
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(data, castagnoli))
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+	return append(dst, data...), nil
+}
+
+// decodeEntry reads the entry at b's beginning. n is its whole length; with errShort how many bytes
+// are needed to go on, with errBad 0 where even the length cannot be believed. The entry's offset is
+// the caller's to set; its data are a part of b.
+func decodeEntry(b []byte) (e Entry, n int, err error) {
+	if len(b) < entryHead {
+		return Entry{}, entryHead, errShort
+	}
+	length := binary.LittleEndian.Uint32(b)
+	from, typ := b[4], b[5]
+	if length > MaxData || int(from) >= len(sides) || int(typ) >= len(types) || from == 0 || typ == 0 ||
+		crc32.Checksum(b[:entryHead-4], castagnoli) != binary.LittleEndian.Uint32(b[entryHead-4:]) {
+		return Entry{}, 0, errBad
+	}
+	n = entryHead + int(length)
+	if len(b) < n {
+		return Entry{}, n, errShort
+	}
+	data := b[entryHead:n:n]
+	if crc32.Checksum(data, castagnoli) != binary.LittleEndian.Uint32(b[16:]) {
+		return Entry{}, n, errBad
+	}
+	at := time.Unix(0, int64(binary.LittleEndian.Uint64(b[8:]))).UTC()
+	return Entry{From: sides[from], Type: types[typ], At: at, Data: data}, n, nil
+}

@@ -1,0 +1,109 @@
+// Package journal keeps what a tap reads on the local disk, one file a connection, until it is
+// stored elsewhere: an append is a write to the page cache, a reader follows while the writer lives.
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// Bounds, in bytes.
+const (
+	MaxData    = 1 << 20 // data of one entry; Append cuts longer chunks
+	MaxHead    = 4 << 20 // the JSON head
+	DefaultMax = 4 << 30 // all journals of a directory
+)
+
+// Sentinels for callers that decide.
+var (
+	// ErrDamaged: the file is not what a writer wrote, and not merely cut short.
+	ErrDamaged = errors.New("journal is damaged")
+	// ErrFull: the directory holds as much as it may.
+	ErrFull = errors.New("journals are at their bound")
+	// ErrClosed: the writer or reader was closed.
+	ErrClosed = errors.New("journal is closed")
+	// ErrRemoved: somebody deleted the file under its writer; nobody would read what is written now.
+	ErrRemoved = errors.New("journal was removed under its writer")
+)
+
+// Head says what a journal holds and where it goes. It stands at the file's beginning and never changes.
+type Head struct {
+	ID          string          // a token; the file's name, and the writer id of its frames
+	Identity    schema.Identity // the one asked for
+	Open        schema.OpenInfo // payload of the capture's open frame
+	Destination string          // empty: whoever holds the data directory; else a NATS URL
+	CreatedAt   time.Time       // time of the open frame, UTC
+}
+
+type wireHead struct {
+	ID          string          `json:"id"`
+	Identity    string          `json:"identity"`
+	Open        schema.OpenInfo `json:"open"`
+	Destination string          `json:"destination,omitempty"`
+	CreatedAt   time.Time       `json:"created_at"`
+}
+
+// MarshalJSON writes the identity as its one string.
+func (h Head) MarshalJSON() ([]byte, error) {
+	return json.Marshal(wireHead{h.ID, h.Identity.String(), h.Open, h.Destination, h.CreatedAt})
+}
+
+// UnmarshalJSON reads and validates a head.
+func (h *Head) UnmarshalJSON(data []byte) error {
+	var w wireHead
+	if err := json.Unmarshal(data, &w); err != nil {
+		return fmt.Errorf("decode journal head: %w", err)
+	}
+	id, err := schema.ParseIdentity(w.Identity)
+	if err != nil {
+		return fmt.Errorf("decode journal head: %w", err)
+	}
+	*h = Head{w.ID, id, w.Open, w.Destination, w.CreatedAt}
+	return h.Validate()
+}
+
+// Validate reports the first part that cannot stand in a head.
+func (h Head) Validate() error {
+	if !schema.IsToken(h.ID) {
+		return fmt.Errorf("check journal head: id %q is not a token", h.ID)
+	}
+	return h.Identity.Validate()
+}
+
+// Entry is one chunk of bytes as read, or one control payload. Times never run back within a
+// journal. Data byte i stands at Offset + i in the file, which names it for ever: offsets of data
+// rise from entry to entry, and each is greater than the end of the head.
+type Entry struct {
+	From   schema.From
+	Type   schema.FrameType
+	At     time.Time // UTC
+	Data   []byte
+	Offset uint64 // of Data's first byte in the file
+}
+
+// End is the offset just behind the entry's data.
+func (e Entry) End() uint64 { return e.Offset + uint64(len(e.Data)) }
+
+// WhenFull says what happens to a conversation when it cannot be kept.
+type WhenFull string
+
+// Policies.
+const (
+	Block WhenFull = "block" // hold the conversation until there is room; fail it when a write fails
+	Pass  WhenFull = "pass"  // let it go on, and record how much was not kept
+)
+
+// ParseWhenFull reads block or pass; empty is block.
+func ParseWhenFull(s string) (WhenFull, error) {
+	switch w := WhenFull(s); w {
+	case "":
+		return Block, nil
+	case Block, Pass:
+		return w, nil
+	}
+	return "", fmt.Errorf("parse policy for a full journal %q: want block or pass", s)
+}

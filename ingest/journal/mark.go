@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// Mark says how far a journal is stored. It is the publisher's word, kept beside the journal; a lost
+// one costs work and nothing else, as the stream says what it holds.
+type Mark struct {
+	Identity schema.Identity // the final one, which may be another attempt than was asked for
+	Offset   uint64          // data before it are stored
+	Frames   uint64          // stored from this journal
+	Done     bool            // the writer has ended and all that the journal holds is stored
+	At       time.Time
+}
+
+type wireMark struct {
+	Identity string    `json:"identity"`
+	Offset   uint64    `json:"offset"`
+	Frames   uint64    `json:"frames"`
+	Done     bool      `json:"done"`
+	At       time.Time `json:"at"`
+}
+
+// MarshalJSON writes the identity as its one string.
+func (m Mark) MarshalJSON() ([]byte, error) {
+	return json.Marshal(wireMark{m.Identity.String(), m.Offset, m.Frames, m.Done, m.At.UTC()})
+}
+
+// UnmarshalJSON reads a mark.
+func (m *Mark) UnmarshalJSON(data []byte) error {
+	var w wireMark
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	id, err := schema.ParseIdentity(w.Identity)
+	if err != nil {
+		return err
+	}
+	*m = Mark{id, w.Offset, w.Frames, w.Done, w.At}
+	return nil
+}
+
+// WriteMark replaces the mark of the journal with that id. A reader sees the old one or the new one;
+// the new one is durable when it returns. One process writes a journal's mark at a time.
+func WriteMark(dir, id string, m Mark) error {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("encode mark of journal %s: %w", id, err)
+	}
+	path := MarkPath(dir, id)
+	if err := writeSynced(path+newSuffix, append(data, '\n')); err != nil {
+		return fmt.Errorf("write mark of journal %s: %w", id, err)
+	}
+	if err := os.Rename(path+newSuffix, path); err != nil {
+		return fmt.Errorf("write mark of journal %s: %w", id, err)
+	}
+	return syncDir(dir)
+}
+
+func writeSynced(path string, data []byte) error {
+	f, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// ReadMark reads the mark of the journal with that id; without one the error wraps fs.ErrNotExist.
+func ReadMark(dir, id string) (Mark, error) {
+	data, err := os.ReadFile(MarkPath(dir, id))
+	if err != nil {
+		return Mark{}, fmt.Errorf("read mark of journal %s: %w", id, err)
+	}
+	var m Mark
+	if err := json.Unmarshal(data, &m); err != nil {
+		return Mark{}, fmt.Errorf("read mark %s: %w: %w", MarkPath(dir, id), ErrDamaged, err)
+	}
+	return m, nil
+}
