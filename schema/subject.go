@@ -56,6 +56,11 @@ func OpenSubject(id Identity, partitions uint32) string {
 	return openPrefix + partitioned(id, partitions)
 }
 
+// OpenPartition is the filter of the open requests for one partition's captures.
+func OpenPartition(p uint32) string {
+	return openPrefix + strconv.FormatUint(uint64(p), 10) + ".>"
+}
+
 // DeltaSubject carries a transcript's ephemeral events on core NATS; they are never stored.
 func DeltaSubject(t Transcript) string {
 	return deltaPrefix + transcriptTokens(t)
