@@ -59,6 +59,9 @@ func (f *follower) receive(ctx context.Context) (Message, error) {
 	}
 	wait := firstRetry
 	for {
+		if ctx.Err() != nil {
+			return Message{}, ctx.Err()
+		}
 		m, err := f.try(ctx)
 		if err == nil {
 			f.progress = time.Now()

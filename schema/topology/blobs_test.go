@@ -1,0 +1,145 @@
+package topology_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/natstest"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+var identity = schema.Identity{Namespace: "n", Workflow: "w", Run: "r", Activity: 3, Attempt: 2}
+
+func TestBlobsAreStoredOnce(t *testing.T) {
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	blobs, err := topology.OpenBlobs(ctx, s.JS)
+	require.NoError(t, err)
+	for _, size := range []int{0, 1, 128 << 10, 3<<20 + 1} {
+		data := bytes.Repeat([]byte{'x'}, size)
+		sum := sha256.Sum256(data)
+		sha, err := blobs.Put(ctx, identity, data)
+		require.NoError(t, err)
+		require.Equal(t, hex.EncodeToString(sum[:]), sha)
+
+		stored := messages(t, s.JS)
+		again, err := blobs.Put(ctx, identity, data)
+		require.NoError(t, err)
+		require.Equal(t, sha, again)
+		require.Equal(t, stored, messages(t, s.JS), "a second put stores nothing")
+
+		got, err := blobs.Get(ctx, identity, sha)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(data, got))
+	}
+}
+
+// messages counts what the bucket's stream was ever given.
+func messages(t testing.TB, js jetstream.JetStream) uint64 {
+	t.Helper()
+	stream, err := js.Stream(deadline(t), "OBJ_"+topology.Blob)
+	require.NoError(t, err)
+	return stream.CachedInfo().State.LastSeq
+}
+
+func TestBlobsFailLoudly(t *testing.T) {
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	blobs, err := topology.OpenBlobs(ctx, s.JS)
+	require.NoError(t, err)
+	sha, err := blobs.Put(ctx, identity, []byte("good"))
+	require.NoError(t, err)
+
+	other := identity
+	other.Attempt++
+	_, err = blobs.Get(ctx, other, sha)
+	require.ErrorIs(t, err, topology.ErrBlob, "another capture's blob")
+	require.ErrorContains(t, err, "n/w/r/3/3/"+sha)
+
+	bucket, err := s.JS.ObjectStore(ctx, topology.Blob)
+	require.NoError(t, err)
+	_, err = bucket.PutBytes(ctx, "n/w/r/3/2/"+sha, []byte("evil"))
+	require.NoError(t, err)
+	_, err = blobs.Get(ctx, identity, sha)
+	require.ErrorIs(t, err, topology.ErrBlob, "other bytes under the key")
+}
+
+// A reader may be ahead of the replica that it asks.
+func TestBlobsWaitForOneThatComesLate(t *testing.T) {
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	blobs, err := topology.OpenBlobs(ctx, s.JS)
+	require.NoError(t, err)
+	sum := sha256.Sum256([]byte("late"))
+	put := make(chan error)
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		_, err := blobs.Put(ctx, identity, []byte("late"))
+		put <- err
+	}()
+	got, err := blobs.Get(ctx, identity, hex.EncodeToString(sum[:]))
+	require.NoError(t, <-put)
+	require.NoError(t, err)
+	require.Equal(t, "late", string(got))
+}
+
+func TestFrameFromMessage(t *testing.T) {
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	blobs, err := topology.OpenBlobs(ctx, s.JS)
+	require.NoError(t, err)
+	want := schema.Frame{
+		Seq: 4, At: time.Unix(1, 2).UTC(), From: schema.FromAgent, Type: schema.TypeData, End: schema.EndLF,
+		Data: []byte("text"), Writer: schema.Writer{Journal: "j", Offset: 9},
+	}
+	subject := schema.RawSubject(identity, s.Info.Partitions)
+	f, id, err := blobs.Frame(ctx, topology.Message{Subject: subject, Header: want.Header(), Data: want.Data})
+	require.NoError(t, err)
+	require.Equal(t, identity, id)
+	require.Equal(t, want, f)
+
+	large := want
+	large.Data = bytes.Repeat([]byte("0123456789"), 80_000)
+	large.Blob, err = blobs.Put(ctx, identity, large.Data)
+	require.NoError(t, err)
+	f, _, err = blobs.Frame(ctx, topology.Message{Subject: subject, Header: large.Header()})
+	require.NoError(t, err)
+	require.Equal(t, large, f)
+
+	_, _, err = blobs.Frame(ctx, topology.Message{Seq: 77, Subject: "other", Header: want.Header()})
+	require.ErrorContains(t, err, "sequence 77")
+	_, _, err = blobs.Frame(ctx, topology.Message{Seq: 77, Subject: subject})
+	require.ErrorContains(t, err, "read frame of n/w/r/3/2 at sequence 77")
+}
+
+func TestRecordFromMessage(t *testing.T) {
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	blobs, err := topology.OpenBlobs(ctx, s.JS)
+	require.NoError(t, err)
+	want := schema.Record{
+		Last: schema.Origin{Frame: 9, Part: 1}, First: map[uint32]uint64{1: 4}, Chain: "c", Translator: "acp/1",
+		Open: map[uint32]uint64{}, Events: [][]byte{[]byte(`{"a":1}`), []byte(`{"b":2}`)},
+	}
+	header, err := want.Header()
+	require.NoError(t, err)
+	subject := schema.EventSubject(identity, s.Info.Partitions)
+	r, id, err := blobs.Record(ctx, topology.Message{Subject: subject, Header: header, Data: want.Payload()})
+	require.NoError(t, err)
+	require.Equal(t, identity, id)
+	require.Equal(t, want, r)
+
+	sha, err := blobs.Put(ctx, identity, want.Payload())
+	require.NoError(t, err)
+	header[schema.HeaderBlob] = []string{sha}
+	r, _, err = blobs.Record(ctx, topology.Message{Subject: subject, Header: header})
+	require.NoError(t, err)
+	require.Equal(t, want, r)
+}
