@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"crypto/sha1" // UUIDv5 is defined over it; nothing rests on its strength
 	"fmt"
 	"strconv"
 	"time"
@@ -65,7 +66,36 @@ type Event struct {
 func (e *Event) Origin() Origin { return Origin{Frame: e.WorkerSeq, Part: e.Part} }
 
 // EventID derives the id of the event with this origin: UUIDv5 of identity and origin.
-func EventID(id Identity, o Origin) uuid.UUID { return id.UUID("event/" + o.String()) }
+func EventID(id Identity, o Origin) uuid.UUID { return NewSpace(id).Event(o) }
+
+// Space is an identity's UUIDv5 name space, made once for many ids. The zero value is of no use.
+type Space struct {
+	buf [uuidSize + len("event/") + 32]byte // the space, then the name
+}
+
+const uuidSize = len(uuid.UUID{})
+
+// NewSpace makes the name space of an identity.
+func NewSpace(id Identity) *Space {
+	s := &Space{}
+	space := id.space()
+	copy(s.buf[:], space[:])
+	copy(s.buf[uuidSize:], "event/")
+	return s
+}
+
+// Event is EventID for this identity, without allocation. It is not safe for concurrent use.
+func (s *Space) Event(o Origin) uuid.UUID {
+	name := s.buf[:uuidSize+len("event/")]
+	name = strconv.AppendUint(name, o.Frame, 10)
+	name = append(name, '.')
+	name = strconv.AppendUint(name, uint64(o.Part), 10)
+	sum := sha1.Sum(name)
+	id := uuid.UUID(sum[:uuidSize])
+	id[6] = id[6]&0x0f | 0x50 // version 5
+	id[8] = id[8]&0x3f | 0x80 // RFC 9562 variant
+	return id
+}
 
 // Has reports whether the event carries the flag.
 func (e *Event) Has(flag Flag) bool {

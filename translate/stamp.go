@@ -9,8 +9,7 @@ import (
 // Stamp gives the events of one frame their identity, origin and time. A protocol's fold keeps one
 // and moves it to each frame.
 type Stamp struct {
-	id    schema.Identity
-	frame uint64
+	space *schema.Space
 	part  uint32
 	event schema.Event // identity and time, as copied into each event
 	dst   []schema.Event
@@ -18,12 +17,12 @@ type Stamp struct {
 
 // NewStamp makes the stamp of a capture.
 func NewStamp(id schema.Identity) Stamp {
-	return Stamp{id: id, event: schema.Event{Transcript: schema.Transcript{Identity: id}, AgentRole: "agent"}}
+	return Stamp{space: schema.NewSpace(id), event: schema.Event{Transcript: schema.Transcript{Identity: id}, AgentRole: "agent"}}
 }
 
 // Begin moves to a frame; its events are appended to dst.
 func (s *Stamp) Begin(dst []schema.Event, f *schema.Frame) {
-	s.dst, s.frame, s.part = dst, f.Seq, 0
+	s.dst, s.part = dst, 0
 	s.event.WorkerSeq, s.event.EmittedAt = f.Seq, f.At
 }
 
@@ -35,7 +34,7 @@ func (s *Stamp) Emit(session uint32, source schema.Source, kind schema.Kind, eph
 	e := s.event
 	e.Session, e.Source, e.Kind, e.Ephemeral, e.Frames, e.Flags = session, source, kind, ephemeral, frames, flags
 	e.Part = s.part
-	e.EventID = schema.EventID(s.id, e.Origin())
+	e.EventID = s.space.Event(e.Origin())
 	s.part++
 	s.dst = append(s.dst, e)
 }

@@ -1,0 +1,92 @@
+package acp
+
+import (
+	"encoding/json"
+	"path"
+	"unicode/utf8"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/jsontree"
+)
+
+// control folds the tap's own frames.
+func (x *fold) control() {
+	x.endRun()
+	f := x.frame
+	switch f.Type {
+	case schema.TypeOpen:
+		var info schema.OpenInfo
+		if err := json.Unmarshal(f.Data, &info); err == nil { // otherwise its Raw shows what it was
+			x.opened(info)
+		}
+	case schema.TypeClose:
+		x.finish()
+		x.closed()
+	}
+	value := quoteBytes(f.Data)
+	if end, err := x.reader.Read(f.Data); err == nil && blank(f.Data[end:]) {
+		value = x.value(x.reader.Root())
+	}
+	x.rawHere(x.sessions[0], "acp/"+string(f.Type), value, 0)
+}
+
+func (x *fold) opened(info schema.OpenInfo) {
+	x.labels = info.Labels
+	if x.agent == "" && len(info.Command) > 0 {
+		x.agent = path.Base(info.Command[0])
+	}
+}
+
+func (x *fold) closed() {
+	x.status = schema.StatusEnded
+	var info schema.CloseInfo
+	if err := json.Unmarshal(x.frame.Data, &info); err == nil && info.Reason == schema.ReasonWriterDied {
+		x.status = schema.StatusAbandoned
+	}
+}
+
+// initialized takes the dialect from what the agent answered: 2, or 1 for anything else.
+func (x *fold) initialized(result jsontree.Value) {
+	x.dialect = "1"
+	if string(result.Get("protocolVersion").Raw()) == "2" {
+		x.dialect = "2"
+	}
+	if name, ok := result.Get("agentInfo").Get("name").Text(); ok {
+		x.agent = name
+	}
+}
+
+// titled takes a session's title; null clears it.
+func (x *fold) titled(s *session, title jsontree.Value) {
+	if text, ok := title.Text(); ok || title.Present() && !title.Given() {
+		s.title = text
+	}
+}
+
+// About implements translate.Fold.
+func (x *fold) About(ordinal uint32) schema.About {
+	if int(ordinal) >= len(x.sessions) {
+		return schema.About{}
+	}
+	s := x.sessions[ordinal]
+	about := schema.About{Agent: cut(x.agent), Title: cut(s.title), Cwd: cut(s.cwd), Status: x.status}
+	for k, v := range x.labels {
+		if about.Labels == nil {
+			about.Labels = map[string]string{}
+		}
+		about.Labels[cut(k)] = cut(v)
+	}
+	return about
+}
+
+// cut bounds a text that a list shows, at a character.
+func cut(text string) string {
+	if len(text) <= schema.MaxAbout {
+		return text
+	}
+	text = text[:schema.MaxAbout]
+	for !utf8.ValidString(text) {
+		text = text[:len(text)-1]
+	}
+	return text
+}

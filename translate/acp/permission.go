@@ -1,0 +1,88 @@
+package acp
+
+import (
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/acp"
+	"github.com/steno-io/steno/schema/wire/jsontree"
+)
+
+// policyClient is the policy of a decision that the tap only saw.
+const policyClient = "client"
+
+// ask is a permission request that waits for its decision.
+type ask struct {
+	toolID  string
+	tool    *tool // nil where the request names none
+	offered schema.JSON
+	options map[string]string // kind by option id
+}
+
+// permission folds what the agent asks for; the tool waits from here on.
+func (x *fold) permission(v jsontree.Value, r *request) {
+	params := v.Get("params")
+	call := params.Get("toolCall")
+	a := &ask{offered: whole(params.Get("options")), options: map[string]string{}}
+	if a.offered == nil {
+		a.offered = schema.JSON("[]")
+	}
+	for option := range params.Get("options").Children() {
+		if id, ok := option.Get("optionId").Text(); ok {
+			a.options[id], _ = option.Get("kind").Text()
+		}
+	}
+	r.ask, r.params = a, x.value(params)
+	flags := r.s.updateFlags()
+	if id, ok := call.Get("toolCallId").Text(); ok {
+		t := x.tool(r.s.lane(), id, false)
+		a.toolID, a.tool = t.id, t
+		t.describe(call)
+		t.move(x.frame.At, schema.ToolPhase{
+			Phase: schema.WaitingConfirmation, Input: t.input, Description: t.title, ApprovalID: string(whole(v.Get("id"))),
+		})
+		x.showTool(r.s, t, flags)
+	}
+	x.rawHere(r.s, acp.MethodRequestPermission, x.value(params), flags)
+}
+
+// decision folds the answer to a permission request, whoever gave it.
+func (x *fold) decision(v jsontree.Value, r *request) {
+	outcome := v.Get("result").Get("outcome")
+	if t := r.ask.tool; t != nil {
+		switch r.ask.decided(outcome) {
+		case acp.Allowed:
+			t.confirmed = schema.ConfirmedByUser
+			t.move(x.frame.At, schema.ToolPhase{Phase: schema.Executing})
+		case acp.Rejected:
+			t.move(x.frame.At, schema.ToolPhase{Phase: schema.Cancelled, Reason: schema.Denied})
+		default:
+			if outcome.Get("outcome").Is(acp.OutcomeCancelled) {
+				t.move(x.frame.At, schema.ToolPhase{Phase: schema.Cancelled, Reason: schema.Interrupted})
+			}
+		}
+		x.showTool(r.s, t, x.passing(r.s))
+	}
+	dst := append([]byte(nil), `{"policy":"`+policyClient+`","toolCallId":`...)
+	dst = schema.AppendString(dst, r.ask.toolID)
+	dst = append(dst, `,"offered":`...)
+	dst = append(dst, r.ask.offered...)
+	dst = append(dst, `,"outcome":`...)
+	if given := whole(outcome); given != nil {
+		dst = append(dst, given...)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	if e := whole(v.Get("error")); e != nil {
+		dst = append(dst, `,"error":`...)
+		dst = append(dst, e...)
+	}
+	x.rawHere(r.s, sourceDecision, append(dst, '}'), x.passing(r.s))
+}
+
+// decided tells what choosing an option decides; an option that was not offered decides nothing.
+func (a *ask) decided(outcome jsontree.Value) acp.Decision {
+	option, ok := outcome.Get("optionId").Text()
+	if !ok || !outcome.Get("outcome").Is(acp.OutcomeSelected) {
+		return acp.Undecided
+	}
+	return acp.Decide(a.options[option])
+}

@@ -1,0 +1,91 @@
+package acp
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate/translatetest"
+)
+
+// frames makes a capture of lines: "> " from the client, "! " from stderr, else from the agent.
+func frames(lines ...string) []schema.Frame {
+	var out []schema.Frame
+	for i, line := range lines {
+		f := schema.Frame{
+			Seq: uint64(i) + 1, At: time.UnixMilli(int64(i) + 1).UTC(), From: schema.FromAgent, Type: schema.TypeData,
+			Protocol: schema.ACP, End: schema.EndLF, Data: []byte(line),
+		}
+		if rest, ok := strings.CutPrefix(line, "> "); ok {
+			f.From, f.Data = schema.FromClient, []byte(rest)
+		} else if rest, ok := strings.CutPrefix(line, "! "); ok {
+			f.From, f.Data = schema.FromStderr, []byte(rest)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func TestEveryCaseHasTheProperties(t *testing.T) {
+	data, err := os.ReadFile("testdata/cases.jsonl")
+	require.NoError(t, err)
+	translatetest.Cases(t, "ACP-", "testdata/cases.jsonl", func(t *testing.T, c translatetest.Case) []schema.Event {
+		var fs []schema.Frame
+		for i, raw := range c.Frames {
+			fs = append(fs, caseFrame(t, raw, uint64(i)+1))
+		}
+		translatetest.Properties(t, Translator{}, fs)
+		fold := Translator{}.Fold(testIdentity)
+		var events []schema.Event
+		for i := range fs {
+			events = fold.Step(events, &fs[i])
+		}
+		return fold.End(events)
+	})
+	require.Contains(t, string(data), "ACP-E01")
+}
+
+func FuzzFold(f *testing.F) {
+	f.Add([]byte("> {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\",\"prompt\":[{\"type\":\"text\",\"text\":\"x\"}]}}\n" +
+		"{\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":\"y\"}}}}\n" +
+		"{\"id\":2,\"result\":{\"stopReason\":\"end_turn\"}}"))
+	for _, seed := range []string{"testdata/cases.jsonl"} {
+		data, err := os.ReadFile(seed)
+		require.NoError(f, err)
+		for line := range bytes.Lines(data) {
+			f.Add(line)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		lines := strings.Split(string(data), "\n")
+		if len(lines) > 60 {
+			return
+		}
+		fs := frames(lines...)
+		translatetest.Properties(t, Translator{}, fs)
+	})
+}
+
+func BenchmarkChunk(b *testing.B) {
+	fs := frames(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"20260612_3","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":" the whole answer"}}}}`)
+	end := frames(`{"jsonrpc":"2.0","id":9,"result":{"stopReason":"end_turn"}}`)
+	fold := Translator{}.Fold(testIdentity)
+	var dst []schema.Event
+	b.ReportAllocs()
+	n := uint64(0)
+	for b.Loop() {
+		n++
+		f := &fs[0]
+		if n%500 == 0 { // messages end
+			f = &end[0]
+		}
+		f.Seq = n
+		dst = fold.Step(dst[:0], f)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "frames/s")
+}

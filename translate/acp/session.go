@@ -1,0 +1,113 @@
+package acp
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/jsontree"
+	"github.com/steno-io/steno/translate"
+)
+
+// session is one session of the connection, or the connection itself (ordinal 0).
+type session struct {
+	ordinal uint32
+	id      string
+	live    *lane
+	replay  *lane    // while the agent answers a session/load or session/resume
+	prompts []string // texts of the prompts that wait for their answer, oldest first
+	turns   uint64   // turns that ended
+	echoes  []string // texts of the prompts of the turn in progress
+	title   string
+	cwd     string
+}
+
+func newSession(ordinal uint32, id string) *session {
+	return &session{ordinal: ordinal, id: id, live: newLane()}
+}
+
+// lanes gives the replay, then what is live.
+func (s *session) lanes() []*lane {
+	if s.replay != nil {
+		return []*lane{s.replay, s.live}
+	}
+	return []*lane{s.live}
+}
+
+// lane keeps what is recorded live apart from replayed history, which must not change it.
+type lane struct {
+	flags   translate.FlagSet
+	streams [3]*stream
+	stored  map[storedKey]int // messages stored under a peer's id
+	tools   map[string]*tool  // by the peer's id, the newest of each
+	order   []*tool
+}
+
+// Streams of a lane.
+const (
+	userStream = iota
+	answerStream
+	thoughtStream
+)
+
+type storedKey struct {
+	stream int
+	id     string
+}
+
+func newLane() *lane {
+	return &lane{stored: map[storedKey]int{}, tools: map[string]*tool{}}
+}
+
+// open gives the open messages by first frame.
+func (l *lane) open() []*stream {
+	var open []*stream
+	for _, o := range l.streams {
+		if o != nil {
+			open = append(open, o)
+		}
+	}
+	slices.SortFunc(open, func(a, b *stream) int { return cmp.Compare(a.First(), b.First()) })
+	return open
+}
+
+// lane is where the agent's updates of the session go now.
+func (s *session) lane() *lane {
+	if s.replay != nil {
+		return s.replay
+	}
+	return s.live
+}
+
+// updateFlags are the flags of an update that comes now: replayed history, or late because a turn
+// has ended and none is in progress.
+func (s *session) updateFlags() translate.FlagSet {
+	if s.replay != nil {
+		return s.replay.flags
+	}
+	if s.turns > 0 && len(s.prompts) == 0 {
+		return translate.Of(schema.FlagLate)
+	}
+	return 0
+}
+
+// named finds the session that an object's sessionId names, counting it in by first sight; ok is
+// false where there is no such string, and the connection stands in.
+func (x *fold) named(object jsontree.Value) (s *session, ok bool) {
+	id, ok := object.Get("sessionId").Text()
+	if !ok {
+		return x.sessions[0], false
+	}
+	return x.session(id), true
+}
+
+func (x *fold) session(id string) *session {
+	ordinal, ok := x.ordinals[id]
+	if !ok {
+		ordinal = uint32(len(x.sessions))
+		x.ordinals[id] = ordinal
+		x.sessions = append(x.sessions, newSession(ordinal, id))
+	}
+	x.active = x.sessions[ordinal]
+	return x.active
+}

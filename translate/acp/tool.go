@@ -1,0 +1,201 @@
+package acp
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/acp"
+	"github.com/steno-io/steno/schema/wire/jsontree"
+	"github.com/steno-io/steno/translate"
+)
+
+// tool is a tool call as it stands.
+type tool struct {
+	id        string // call id of its events
+	use       int    // how often the peer has used the id
+	name      string
+	title     string
+	input     schema.JSON
+	phase     schema.ToolPhase
+	shown     *schema.ToolState // as given last
+	seen      time.Time         // first frame
+	executing time.Time         // first frame in that phase; zero if never
+	confirmed schema.ConfirmedBy
+	flags     translate.FlagSet
+}
+
+// tool finds the tool of an id. With again, a finished one gives place to a new one under the same
+// id: a call is never reopened.
+func (x *fold) tool(l *lane, id string, again bool) *tool {
+	t := l.tools[id]
+	if t != nil && !(again && t.phase.Phase.Ended()) {
+		return t
+	}
+	next := &tool{id: id, use: 1, seen: x.frame.At, flags: l.flags, phase: schema.ToolPhase{Phase: schema.Streaming}}
+	if t != nil {
+		next.use = t.use + 1
+		next.id = id + "#" + strconv.Itoa(next.use)
+		next.flags |= translate.Of(schema.FlagIDReused)
+	}
+	l.tools[id] = next
+	l.order = append(l.order, next)
+	return next
+}
+
+// toolCall folds the start of a tool call; ok is false if it has no id.
+func (x *fold) toolCall(s *session, l *lane, update jsontree.Value, flags translate.FlagSet) (ok bool) {
+	id, ok := update.Get("toolCallId").Text()
+	if !ok {
+		return false
+	}
+	x.closeNameless(s, l, schema.BoundaryToolCall)
+	t := x.tool(l, id, true)
+	t.describe(update)
+	x.emitHere(s, &schema.ToolCall{Tool: t.label(), CallID: t.id, Input: whole(update.Get("rawInput"))}, flags|t.flags)
+	x.toolStatus(s, t, update, flags)
+	x.rawHere(s, updateSource(acp.ToolCall), x.payload(update), flags)
+	return true
+}
+
+// toolUpdate folds what is new about a tool call. An id never seen opens the tool's state only: no
+// call is made up.
+func (x *fold) toolUpdate(s *session, l *lane, update jsontree.Value, flags translate.FlagSet) (ok bool) {
+	id, ok := update.Get("toolCallId").Text()
+	if !ok {
+		return false
+	}
+	t := x.tool(l, id, false)
+	t.describe(update)
+	x.toolStatus(s, t, update, flags)
+	x.rawHere(s, updateSource(acp.ToolCallUpdate), x.payload(update), flags)
+	return true
+}
+
+// describe takes over what the update gives; null means not given in version 1.
+func (t *tool) describe(update jsontree.Value) {
+	if title, ok := update.Get("title").Text(); ok {
+		t.title = title
+	}
+	if name, ok := update.Get("name").Text(); ok {
+		t.name = name
+	}
+	if input := whole(update.Get("rawInput")); input != nil {
+		t.input = input
+	}
+}
+
+// label is the tool's name; its title where it has none.
+func (t *tool) label() string {
+	if t.name != "" {
+		return t.name
+	}
+	return t.title
+}
+
+// toolStatus moves the tool to the update's status: the result, then the state.
+func (x *fold) toolStatus(s *session, t *tool, update jsontree.Value, flags translate.FlagSet) {
+	status, _ := update.Get("status").Text()
+	switch status {
+	case acp.ToolCompleted, acp.ToolFailed:
+		output := toolOutput(update)
+		failed := status == acp.ToolFailed
+		x.emitHere(s, &schema.ToolResult{CallID: t.id, Output: output, IsError: failed}, flags|t.flags)
+		t.move(x.frame.At, schema.ToolPhase{Phase: schema.Completed, Success: !failed, Output: outputText(output), ConfirmedBy: t.confirmed})
+	case acp.ToolInProgress:
+		t.move(x.frame.At, schema.ToolPhase{Phase: schema.Executing})
+	case acp.ToolPending:
+		if t.phase.Phase != schema.WaitingConfirmation { // it still waits
+			t.move(x.frame.At, schema.ToolPhase{Phase: schema.Streaming})
+		}
+	}
+	x.showTool(s, t, flags)
+}
+
+// toolOutput is the tool's own value, else the content that the agent reported, else null.
+func toolOutput(update jsontree.Value) schema.JSON {
+	if output := whole(update.Get("rawOutput")); output != nil {
+		return output
+	}
+	content := update.Get("content")
+	for range content.Children() {
+		return whole(content)
+	}
+	return nil
+}
+
+// outputText is a result for people: a string as it is, anything else as its JSON.
+func outputText(output schema.JSON) *string {
+	if output == nil {
+		return nil
+	}
+	text := string(output)
+	if output[0] == '"' {
+		var r jsontree.Reader
+		if _, err := r.Read(output); err == nil { // it was read before
+			text, _ = r.Root().Text()
+		}
+	}
+	return &text
+}
+
+// move enters a phase; an ended tool stays as it ended.
+func (t *tool) move(at time.Time, next schema.ToolPhase) {
+	if t.phase.Phase.Ended() {
+		return
+	}
+	switch next.Phase {
+	case schema.Executing:
+		if t.executing.IsZero() {
+			t.executing = at
+		} else {
+			next.ElapsedMs = millis(t.executing, at)
+		}
+	case schema.Completed:
+		since := t.executing
+		if since.IsZero() {
+			since = t.seen
+		}
+		next.ElapsedMs = millis(since, at)
+	}
+	t.phase = next
+}
+
+// millis counts from frame time to frame time; frames of one capture are never earlier than the one
+// before, and a file that says otherwise gives 0.
+func millis(from, to time.Time) *uint64 {
+	ms := uint64(max(0, to.Sub(from).Milliseconds()))
+	return &ms
+}
+
+// state is the tool's whole state now.
+func (t *tool) state() *schema.ToolState {
+	state := &schema.ToolState{ToolID: t.id, Name: t.label(), Title: t.title, Input: t.input, State: t.phase}
+	if t.phase.Phase == schema.Streaming {
+		state.State.PartialInput = t.input
+	}
+	return state
+}
+
+// showTool gives the tool's state if its phase, name, title, input or approval changed.
+func (x *fold) showTool(s *session, t *tool, flags translate.FlagSet) {
+	next := t.state()
+	if was := t.shown; was != nil && was.State.Phase == next.State.Phase && was.State.ApprovalID == next.State.ApprovalID &&
+		was.Name == next.Name && was.Title == next.Title && bytes.Equal(was.Input, next.Input) {
+		return
+	}
+	t.shown = next
+	x.emitHere(s, next, flags|t.flags)
+}
+
+// interruptTools cancels the lane's tools that have not ended.
+func (x *fold) interruptTools(s *session, l *lane) {
+	for _, t := range l.order {
+		if t.phase.Phase.Ended() {
+			continue
+		}
+		t.phase = schema.ToolPhase{Phase: schema.Cancelled, Reason: schema.Interrupted}
+		x.showTool(s, t, 0)
+	}
+}

@@ -1,0 +1,43 @@
+package acp
+
+import (
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/acp"
+	"github.com/steno-io/steno/schema/wire/jsontree"
+	"github.com/steno-io/steno/translate"
+)
+
+// update folds a session/update by its variant. What the variant's own rule cannot read is kept whole
+// as undecodable, a variant that is not known as unrecognised.
+func (x *fold) update(v, params jsontree.Value) {
+	update := params.Get("update")
+	variant, tagged := update.Get("sessionUpdate").Text()
+	s, named := x.named(params)
+	if !named || !tagged {
+		x.rawHere(s, sourceUndecodable, x.value(v), s.updateFlags())
+		return
+	}
+	l, flags := s.lane(), s.updateFlags()
+	if !x.variant(s, l, variant, update, flags) {
+		x.rawHere(s, sourceUndecodable, x.value(v), flags)
+	}
+}
+
+func (x *fold) variant(s *session, l *lane, variant string, update jsontree.Value, flags translate.FlagSet) (ok bool) {
+	if kind, isChunk := acp.ChunkStream(variant); isChunk {
+		return x.chunk(s, l, variant, kind, update, flags)
+	}
+	switch {
+	case variant == acp.ToolCall:
+		return x.toolCall(s, l, update, flags)
+	case variant == acp.ToolCallUpdate:
+		return x.toolUpdate(s, l, update, flags)
+	case !acp.KnownUpdate(1, variant):
+		x.rawHere(s, sourceUnrecognised, x.value(update), flags|translate.Of(schema.FlagUnrecognised))
+		return true
+	case variant == acp.SessionInfoUpdate:
+		x.titled(s, update.Get("title"))
+	}
+	x.rawHere(s, updateSource(variant), x.payload(update), flags)
+	return true
+}
