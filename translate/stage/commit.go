@@ -1,0 +1,142 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// commitAll stores captures' records, one capture after the other, until the queue is closed.
+func (w *Worker) commitAll(ctx context.Context) error {
+	for {
+		c, ok := w.queue.pop()
+		if !ok {
+			return ctx.Err()
+		}
+		if err := w.commit(ctx, c); err != nil {
+			return err
+		}
+	}
+}
+
+// commit stores one record of the capture, or learns why it is not to be stored, and queues the
+// capture again if more is pending. The queue holds a capture once, so one record is in flight.
+func (w *Worker) commit(ctx context.Context, c *capture) error {
+	c.mu.Lock()
+	if len(c.pending) == 0 { // dropped meanwhile
+		err := w.next(ctx, c)
+		c.mu.Unlock()
+		return err
+	}
+	rec := cut(c.pending, c.fold.Version())
+	fence, tries := c.fence, c.tries
+	c.mu.Unlock()
+
+	if tries > 0 {
+		if err := pause(ctx, tries); err != nil {
+			return err
+		}
+	}
+	seq, outcome, cause := w.publish(ctx, c.id, &rec, fence)
+	if ctx.Err() != nil {
+		return ctx.Err() // stored or not: the next worker reads the last record
+	}
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if outcome == topology.Stored {
+		c.tries, c.fence = 0, seq
+		c.drop(rec.Last)
+		w.counts.records.Add(1)
+		return w.next(ctx, c)
+	}
+	if err := w.refused(ctx, c, outcome, cause); err != nil {
+		return err
+	}
+	return w.next(ctx, c)
+}
+
+// publish stores a record, its payload in the blob bucket first where it is large.
+func (w *Worker) publish(ctx context.Context, id schema.Identity, rec *schema.Record, fence uint64) (seq uint64, o topology.Outcome, err error) {
+	header, err := rec.Header()
+	if err != nil {
+		return 0, topology.Never, err
+	}
+	msg := &nats.Msg{Subject: schema.EventSubject(id, w.info.Partitions), Header: header, Data: rec.Payload()}
+	if len(msg.Data) > schema.MaxInline {
+		sha, err := w.blobs.Put(ctx, id, msg.Data)
+		if err != nil {
+			return 0, topology.Unknown, err
+		}
+		msg.Header.Set(schema.HeaderBlob, sha)
+		msg.Data = nil
+	}
+	ack, err := w.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(fence))
+	if err != nil {
+		return 0, topology.Classify(err), err
+	}
+	return ack.Sequence, topology.Stored, nil
+}
+
+// refused deals with every answer but a clean ack. c.mu is held.
+func (w *Worker) refused(ctx context.Context, c *capture, outcome topology.Outcome, cause error) error {
+	c.tries++
+	switch outcome {
+	case topology.Busy: // a write on this subject has just ended: the expectation may still hold
+		w.counts.retries.Add(1)
+		return nil
+	case topology.Never:
+		bad := &failure{ReasonRefused, fmt.Errorf("store record of %s: %w", c.id, cause)}
+		return c.part.park(ctx, c, bad, 0, 0)
+	case topology.Refused:
+		w.counts.fenced.Add(1)
+	default:
+		w.counts.retries.Add(1)
+		w.log.Warn().Err(cause).Stringer("capture", c.id).Int("try", c.tries).Msg("store record: outcome unknown")
+		if hopeless(cause) {
+			return fmt.Errorf("store record of %s: %w", c.id, cause)
+		}
+	}
+	last, seq, bad, err := w.lastRecord(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	if bad != nil {
+		return c.part.park(ctx, c, bad, 0, 0)
+	}
+	return w.adopt(ctx, c, last, seq)
+}
+
+// adopt goes on behind the capture's last record, whoever stored it. c.mu is held.
+func (w *Worker) adopt(ctx context.Context, c *capture, last *seen, seq uint64) error {
+	if seq == c.fence || c.parked != nil && c.fold == nil {
+		return nil // nothing was stored: try again
+	}
+	if seq < c.fence || last.rec.Translator != c.fold.Version() && c.fence == 0 {
+		// The stream has lost records, or another worker began the capture with its own version.
+		return c.part.reload(ctx, c)
+	}
+	bad := c.pass(last)
+	if bad != nil {
+		return c.part.park(ctx, c, bad, last.rec.Last.Frame, 0)
+	}
+	c.tries, c.fence = 0, seq
+	return nil
+}
+
+// next queues the capture again if more of it is pending. c.mu is held.
+func (w *Worker) next(ctx context.Context, c *capture) error {
+	if len(c.pending) > 0 {
+		w.queue.push(c)
+	} else {
+		c.queued = false
+	}
+	err := c.part.storeParked(ctx, c)
+	c.part.waiting.settle(c)
+	return err
+}

@@ -1,0 +1,74 @@
+package stage
+
+import (
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate"
+)
+
+// Options make a Worker. JS and Catalogue must be set; the zero value of the rest is the default.
+type Options struct {
+	JS        jetstream.JetStream
+	Catalogue *translate.Catalogue
+	// Partitions that the worker owns; nil is all of the streams'.
+	Partitions []uint32
+	// InFlight is how many captures commit at the same time; 0 is 64.
+	InFlight int
+	// Backlog bounds, for each partition, the bytes of events folded and not yet acknowledged; above
+	// it the partition's frames wait. 0 is 8 MiB. One frame's events may exceed it.
+	Backlog int
+	Log     zerolog.Logger
+}
+
+// Bounds of a record of several frames; a record of one frame may exceed them.
+const (
+	maxRecordEvents = 2000
+	maxRecordBytes  = schema.MaxInline
+)
+
+const (
+	defaultInFlight = 64
+	defaultBacklog  = 8 << 20
+)
+
+func (o Options) withDefaults() (Options, error) {
+	if o.JS == nil {
+		return o, fmt.Errorf("make stage worker: no JetStream")
+	}
+	if o.Catalogue == nil {
+		return o, fmt.Errorf("make stage worker: no catalogue of translators")
+	}
+	if o.InFlight < 0 || o.Backlog < 0 {
+		return o, fmt.Errorf("make stage worker: in flight %d, backlog %d: want 0 or more", o.InFlight, o.Backlog)
+	}
+	if o.InFlight == 0 {
+		o.InFlight = defaultInFlight
+	}
+	if o.Backlog == 0 {
+		o.Backlog = defaultBacklog
+	}
+	return o, nil
+}
+
+// owned lists the worker's partitions of n, each once.
+func (o Options) owned(n uint32) ([]uint32, error) {
+	if o.Partitions == nil {
+		all := make([]uint32, n)
+		for p := range all {
+			all[p] = uint32(p)
+		}
+		return all, nil
+	}
+	seen := map[uint32]bool{}
+	for _, p := range o.Partitions {
+		if p >= n || seen[p] {
+			return nil, fmt.Errorf("own partition %d: want each of 0 to %d at most once", p, n-1)
+		}
+		seen[p] = true
+	}
+	return o.Partitions, nil
+}

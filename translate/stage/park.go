@@ -1,0 +1,147 @@
+package stage
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// Reason is why a capture is parked. Each is deterministic: the same frames, records and build give
+// it again.
+type Reason string
+
+// Reasons.
+const (
+	// ReasonSealed: its first frames are purged, and there is no snapshot to go on from.
+	ReasonSealed Reason = "sealed away"
+	// ReasonDiverged: a stored record is not what the fold gives.
+	ReasonDiverged Reason = "diverged"
+	// ReasonChain: a frame's chain is not that of its bytes, headers and predecessor.
+	ReasonChain Reason = "chain broken"
+	// ReasonNumber: a frame's number is not the next one.
+	ReasonNumber Reason = "numbering gap"
+	// ReasonHeader: a frame's headers cannot be read.
+	ReasonHeader Reason = "unreadable frame"
+	// ReasonBlob: the bytes that a frame or record refers to are not there, or have another hash.
+	ReasonBlob Reason = "blob missing"
+	// ReasonFrame: the fold refuses the frame.
+	ReasonFrame Reason = "frame refused"
+	// ReasonPanic: the fold panicked.
+	ReasonPanic Reason = "fold panicked"
+	// ReasonTranslator: this build does not have the capture's translator version.
+	ReasonTranslator Reason = "translator missing"
+	// ReasonRecord: the last record cannot be read.
+	ReasonRecord Reason = "unreadable record"
+	// ReasonRefused: the server cannot store the record, however often it is tried.
+	ReasonRefused Reason = "record refused"
+)
+
+// Parked is the value of a parked capture's key in STENO_PARKED. The key is the capture's subject
+// tokens.
+type Parked struct {
+	Reason     Reason `json:"reason"`
+	Error      string `json:"error"`
+	Frame      uint64 `json:"frame"`      // that it failed at; its predecessors are folded
+	StreamSeq  uint64 `json:"stream_seq"` // of that frame on STENO_RAW; 0 if it failed at no frame
+	Translator string `json:"translator"` // empty before the first frame
+}
+
+// ErrParked marks a wait for a capture that is parked.
+var ErrParked = errors.New("capture is parked")
+
+// ParkedCapture is a parked capture as listed.
+type ParkedCapture struct {
+	Identity schema.Identity
+	Parked
+}
+
+// ListParked lists the parked captures by identity. Other keys of the bucket are left out.
+func ListParked(ctx context.Context, js jetstream.JetStream) ([]ParkedCapture, error) {
+	kv, err := js.KeyValue(ctx, topology.Parked)
+	if err != nil {
+		return nil, fmt.Errorf("list parked captures: bucket %s: %w", topology.Parked, err)
+	}
+	watch, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, fmt.Errorf("list parked captures: %w", err)
+	}
+	var out []ParkedCapture
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(fmt.Errorf("list parked captures: %w", ctx.Err()), watch.Stop())
+		case entry, ok := <-watch.Updates():
+			if !ok {
+				return nil, fmt.Errorf("list parked captures: %w", jetstream.ErrConsumerDeleted)
+			}
+			if entry == nil { // all that was there
+				slices.SortFunc(out, func(a, b ParkedCapture) int { return cmp.Compare(a.Identity.String(), b.Identity.String()) })
+				if err := watch.Stop(); err != nil {
+					return nil, fmt.Errorf("list parked captures: %w", err)
+				}
+				return out, nil
+			}
+			id, err := schema.ParseIdentitySubject(entry.Key())
+			if err != nil {
+				continue // a low-water mark
+			}
+			p := ParkedCapture{Identity: id}
+			if err := json.Unmarshal(entry.Value(), &p.Parked); err != nil {
+				return nil, errors.Join(fmt.Errorf("list parked captures: read key %s: %w", entry.Key(), err), watch.Stop())
+			}
+			out = append(out, p)
+		}
+	}
+}
+
+// park stops the capture at a frame. What was folded before it is stored first, so that a parked
+// transcript does not depend on when its worker noticed; a diverged one has nothing more to store.
+// c.mu is held.
+func (p *partition) park(ctx context.Context, c *capture, bad *failure, frame, seq uint64) error {
+	parked := &Parked{Reason: bad.reason, Error: bad.err.Error(), Frame: frame, StreamSeq: seq, Translator: c.version}
+	if c.fold != nil && c.fold.Version() != "" {
+		parked.Translator = c.fold.Version()
+	}
+	c.parked, c.seen = parked, nil
+	switch bad.reason {
+	case ReasonDiverged, ReasonRecord, ReasonRefused, ReasonBlob:
+		if bad.reason != ReasonBlob || seq == 0 { // a record's blob, not a frame's
+			c.dropAll()
+		}
+	}
+	first, _, _ := strings.Cut(parked.Error, "\n") // without a panic's stack
+	p.worker.log.Error().Stringer("capture", c.id).Uint64("frame", frame).Str("reason", string(bad.reason)).
+		Str("error", first).Msg("capture parked")
+	return p.storeParked(ctx, c)
+}
+
+// storeParked writes the key of a parked capture once nothing of it is pending. c.mu is held.
+func (p *partition) storeParked(ctx context.Context, c *capture) error {
+	if c.parked == nil || c.parkedStored || len(c.pending) > 0 {
+		return nil
+	}
+	value, err := json.Marshal(c.parked)
+	if err != nil {
+		return fmt.Errorf("park %s: %w", c.id, err)
+	}
+	err = p.worker.retry(ctx, "store parked capture "+c.id.String(), func() error {
+		_, err := p.worker.parkedKeys.Put(ctx, c.id.Subject(), value)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.parkedStored = true
+	c.fold = nil
+	p.worker.counts.parked.Add(1)
+	return nil
+}

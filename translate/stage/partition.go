@@ -1,0 +1,158 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// partition is one owned partition: its captures, and how far its frames are folded.
+type partition struct {
+	worker  *Worker
+	number  uint32
+	subject string // filter of its frames
+	// taken is the stream sequence of its last frame when it was taken. Frames up to it are catch-up:
+	// their deltas are history and are not sent.
+	taken   uint64
+	folded  atomic.Uint64 // stream sequence of the last frame handled
+	backlog backlog
+	waiting waiting
+	events  []schema.Event // scratch of handle
+	line    []byte         // scratch of sendDeltas
+
+	mu           sync.Mutex
+	captures     map[schema.Identity]*capture
+	parkedBefore map[schema.Identity]*Parked // by an earlier worker; taken over when the capture is first seen
+	changed      []*capture                  // since the last heads
+}
+
+func newPartition(w *Worker, number uint32) *partition {
+	return &partition{
+		worker: w, number: number, subject: schema.RawPartition(number),
+		backlog:      backlog{limit: w.opts.Backlog},
+		captures:     map[schema.Identity]*capture{},
+		parkedBefore: map[schema.Identity]*Parked{},
+	}
+}
+
+// consume folds the partition's frames as they come. A low-water mark would say where to begin.
+func (p *partition) consume(ctx context.Context) error {
+	return topology.Consume(ctx, p.worker.js, topology.Raw, p.subject, 1, func(m topology.Message) error {
+		if err := p.backlog.wait(ctx); err != nil {
+			return err
+		}
+		if err := p.handle(ctx, m); err != nil {
+			return err
+		}
+		p.folded.Store(m.Seq)
+		return nil
+	})
+}
+
+// handle folds one delivered frame. Its error ends the partition.
+func (p *partition) handle(ctx context.Context, m topology.Message) error {
+	_, id, err := schema.ParseSubject(m.Subject)
+	if err != nil || m.Subject != schema.RawSubject(id, p.worker.info.Partitions) {
+		// No capture has this subject, so there is nothing to fold or to park. The frame stays stored.
+		p.worker.counts.strays.Add(1)
+		p.worker.log.Error().Str("subject", m.Subject).Uint64("stream_seq", m.Seq).Msg("frame on the subject of no capture of this partition")
+		return nil
+	}
+	c := p.lock(id)
+	defer c.mu.Unlock()
+	if !c.loaded {
+		if err := p.load(ctx, c); err != nil {
+			return err
+		}
+		if m.Header.Get(schema.HeaderSeq) != "1" {
+			if err := p.catchUp(ctx, c, m.Seq); err != nil {
+				return err
+			}
+		}
+	}
+	p.events, err = p.fold(ctx, c, m, p.events[:0])
+	if err == nil && m.Seq > p.taken {
+		p.sendDeltas(p.events)
+	}
+	clear(p.events) // they hold texts
+	p.waiting.settle(c)
+	return err
+}
+
+// fold folds one message of the capture unless that is done, and appends its events to dst. A
+// deterministic failure parks the capture. c.mu is held.
+func (p *partition) fold(ctx context.Context, c *capture, m topology.Message, dst []schema.Event) ([]schema.Event, error) {
+	if c.parked != nil || m.Seq <= c.rawSeq {
+		return dst, nil
+	}
+	f, err := schema.FrameFromHeader(m.Header, m.Data)
+	if err != nil {
+		err = fmt.Errorf("read frame of %s at sequence %d: %w", c.id, m.Seq, err)
+		return dst, p.park(ctx, c, &failure{ReasonHeader, err}, c.frame+1, m.Seq)
+	}
+	if f.Blob != "" {
+		err := p.worker.retry(ctx, "get blob of a frame of "+c.id.String(), func() error {
+			f.Data, err = p.worker.blobs.Get(ctx, c.id, f.Blob)
+			if errors.Is(err, topology.ErrBlob) {
+				return nil
+			}
+			return err
+		})
+		if err != nil {
+			return dst, err
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("read frame %d of %s: %w", f.Seq, c.id, err)
+		return dst, p.park(ctx, c, &failure{ReasonBlob, err}, f.Seq, m.Seq)
+	}
+	events, bad := c.step(dst, &f, m.Seq)
+	if bad != nil {
+		return dst, p.park(ctx, c, bad, f.Seq, m.Seq)
+	}
+	p.worker.counts.frames.Add(1)
+	p.touch(c)
+	return events, nil
+}
+
+// lock finds or makes the capture and locks it.
+func (p *partition) lock(id schema.Identity) *capture {
+	for {
+		p.mu.Lock()
+		c := p.captures[id]
+		if c == nil {
+			c = &capture{id: id, part: p}
+			p.captures[id] = c
+		}
+		p.mu.Unlock()
+		c.mu.Lock()
+		if !c.gone {
+			return c
+		}
+		c.mu.Unlock()
+	}
+}
+
+// forget takes a capture without frames out again. c.mu is held.
+func (p *partition) forget(c *capture) {
+	c.gone = true
+	p.mu.Lock()
+	delete(p.captures, c.id)
+	p.mu.Unlock()
+}
+
+// touch marks the capture for the next heads. c.mu is held.
+func (p *partition) touch(c *capture) {
+	if c.changed {
+		return
+	}
+	c.changed = true
+	p.mu.Lock()
+	p.changed = append(p.changed, c)
+	p.mu.Unlock()
+}

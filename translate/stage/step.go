@@ -1,0 +1,160 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate"
+)
+
+// failure is a deterministic one: the same frames give it again.
+type failure struct {
+	reason Reason
+	err    error
+}
+
+func (f *failure) Error() string { return string(f.reason) + ": " + f.err.Error() }
+
+func fail(reason Reason, format string, args ...any) *failure {
+	return &failure{reason, fmt.Errorf(format, args...)}
+}
+
+// guard runs a part of the fold and makes its panic a failure.
+func (c *capture) guard(frame uint64, do func() *failure) (f *failure) {
+	defer func() {
+		if r := recover(); r != nil {
+			f = fail(ReasonPanic, "fold frame %d of %s: panic: %v\n%s", frame, c.id, r, debug.Stack())
+		}
+	}()
+	return do()
+}
+
+// step folds the next frame: checks its number and chain, compares what the last record covers and
+// keeps the rest for the committers. It appends all the frame's events to dst.
+func (c *capture) step(dst []schema.Event, f *schema.Frame, seq uint64) (events []schema.Event, bad *failure) {
+	if bad := c.follows(f); bad != nil {
+		return dst, bad
+	}
+	bad = c.guard(f.Seq, func() *failure {
+		var err error
+		if events, err = c.fold.Step(dst, f); err != nil {
+			if errors.Is(err, translate.ErrFrame) {
+				return &failure{ReasonFrame, err}
+			}
+			return &failure{ReasonTranslator, err}
+		}
+		return c.take(f, events[len(dst):])
+	})
+	if bad != nil {
+		return dst, bad
+	}
+	c.frame, c.rawSeq, c.chain = f.Seq, seq, f.Chain
+	if c.seen != nil && c.seen.rec.Last.Frame == f.Seq {
+		if err := c.seen.finish(f.Chain); err != nil {
+			return dst, &failure{ReasonDiverged, err}
+		}
+		c.seen = nil
+	}
+	return events, nil
+}
+
+// follows checks that the frame is the next one, by number and chain.
+func (c *capture) follows(f *schema.Frame) *failure {
+	if want := c.frame + 1; f.Seq != want {
+		if want == 1 && f.Seq > 1 {
+			return fail(ReasonSealed, "fold %s: its first stored frame is %d", c.id, f.Seq)
+		}
+		return fail(ReasonNumber, "fold %s: want frame %d, got %d", c.id, want, f.Seq)
+	}
+	chain, err := schema.ChainHash(c.chain, f)
+	if err != nil {
+		return &failure{ReasonChain, err}
+	}
+	if chain != f.Chain {
+		return fail(ReasonChain, "check frame %d of %s: its chain is %q, its bytes and headers give %q", f.Seq, c.id, f.Chain, chain)
+	}
+	return nil
+}
+
+// take sorts a frame's durable events: those that the last record covers are compared, the others
+// become the frame's group.
+func (c *capture) take(f *schema.Frame, all []schema.Event) *failure {
+	durable := 0
+	for i := range all {
+		if !all[i].Ephemeral {
+			durable++
+		}
+	}
+	if durable == 0 {
+		return nil
+	}
+	g := group{frame: f.Seq, chain: f.Chain, events: make([]event, 0, durable)}
+	size := 0
+	c.countAfter(all, durable)
+	for i := range all {
+		e := &all[i]
+		if e.Ephemeral {
+			continue
+		}
+		out := event{origin: e.Origin(), session: e.Session, ordinal: c.fold.Ordinal(e.Session)}
+		if durable > 1 {
+			c.after[e.Session]--
+			out.ordinal -= c.after[e.Session]
+		}
+		if c.seen != nil && c.seen.covers(out.origin) {
+			if c.seen.holds(out.origin) {
+				out.line = e.AppendJSON(nil)
+				if err := c.seen.check(&out); err != nil {
+					return &failure{ReasonDiverged, err}
+				}
+			}
+			continue
+		}
+		out.line = e.AppendJSON(make([]byte, 0, max(512, size)))
+		size = len(out.line)
+		g.bytes += len(out.line)
+		g.events = append(g.events, out)
+	}
+	c.notice(f, all)
+	g.about = c.about.take()
+	if len(g.events) == 0 {
+		return nil // the record that has them has what changed, too
+	}
+	g.open = c.fold.Open().Frames
+	c.add(g)
+	return nil
+}
+
+// countAfter counts, for each session, the durable events, so that each event's ordinal can be told
+// from the session's last.
+func (c *capture) countAfter(all []schema.Event, durable int) {
+	if durable < 2 {
+		return
+	}
+	if c.after == nil {
+		c.after = map[uint32]uint64{}
+	}
+	clear(c.after)
+	for i := range all {
+		if !all[i].Ephemeral {
+			c.after[all[i].Session]++
+		}
+	}
+}
+
+// notice looks what changed about the sessions that the frame concerns; a control frame concerns all.
+func (c *capture) notice(f *schema.Frame, all []schema.Event) {
+	for i := range all {
+		if !all[i].Ephemeral {
+			c.sessions[all[i].Session] = struct{}{}
+			c.about.note(all[i].Session, c.fold.About(all[i].Session))
+		}
+	}
+	if f.Type != schema.TypeData {
+		for session := range c.sessions {
+			c.about.note(session, c.fold.About(session))
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// Worker folds the partitions that it owns. Two workers on one partition waste work and do no harm.
+type Worker struct {
+	opts Options
+	log  zerolog.Logger
+	js   jetstream.JetStream
+
+	start   sync.Once
+	stopped chan struct{} // closed when Run returns
+	ready   chan struct{} // closed when the fields below are set
+
+	info       topology.Info
+	blobs      *topology.Blobs
+	parkedKeys jetstream.KeyValue
+	partitions map[uint32]*partition
+	queue      *queue
+	counts     counts
+}
+
+// New makes a worker. It starts nothing.
+func New(o Options) (*Worker, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Worker{opts: o, log: o.Log, js: o.JS, ready: make(chan struct{}), stopped: make(chan struct{}), queue: newQueue()}, nil
+}
+
+// Run folds until ctx ends and then returns nil; it may be called once. What was folded and not
+// acknowledged by then is folded again by the next worker. It refuses to run on missing or drifted
+// streams, and ends with an error when a stream was made anew or the connection is closed for good;
+// everything else is retried.
+func (w *Worker) Run(ctx context.Context) error {
+	first := false
+	w.start.Do(func() { first = true })
+	if !first {
+		return errors.New("run stage worker: it has run already")
+	}
+	defer close(w.stopped)
+	err := w.run(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (w *Worker) run(ctx context.Context) error {
+	if err := w.open(ctx); err != nil {
+		return fmt.Errorf("run stage worker: %w", err)
+	}
+	close(w.ready)
+
+	group, ctx := errgroup.WithContext(ctx)
+	stop := context.AfterFunc(ctx, w.queue.close)
+	defer stop()
+	for range w.opts.InFlight {
+		group.Go(func() error { return w.commitAll(ctx) })
+	}
+	for _, p := range w.partitions {
+		group.Go(func() error { return p.consume(ctx) })
+		group.Go(func() error { return p.answer(ctx) })
+	}
+	group.Go(func() error { return w.sendHeads(ctx) })
+	group.Go(func() error { return w.watch(ctx) })
+	return group.Wait()
+}
+
+// open reads what the partitions need. Ownership by lease, snapshots and low-water marks would come
+// in here; without them every partition is read from the stream's first message, which is always
+// right.
+func (w *Worker) open(ctx context.Context) (err error) {
+	if w.info, err = topology.Check(ctx, w.js); err != nil {
+		return err
+	}
+	owned, err := w.opts.owned(w.info.Partitions)
+	if err != nil {
+		return err
+	}
+	if w.blobs, err = topology.OpenBlobs(ctx, w.js); err != nil {
+		return err
+	}
+	if w.parkedKeys, err = w.js.KeyValue(ctx, topology.Parked); err != nil {
+		return fmt.Errorf("open bucket %s: %w", topology.Parked, err)
+	}
+	w.partitions = make(map[uint32]*partition, len(owned))
+	for _, number := range owned {
+		p := newPartition(w, number)
+		last, ok, err := topology.Last(ctx, w.js, topology.Raw, p.subject)
+		if err != nil {
+			return err
+		}
+		if ok {
+			p.taken = last.Seq
+		}
+		w.partitions[number] = p
+	}
+	listed, err := ListParked(ctx, w.js)
+	if err != nil {
+		return err
+	}
+	for _, parked := range listed {
+		if p := w.partitions[parked.Identity.Partition(w.info.Partitions)]; p != nil {
+			p.parkedBefore[parked.Identity] = &parked.Parked
+			w.counts.parked.Add(1)
+		}
+	}
+	return nil
+}
+
+// watch checks the streams again after each reconnect: the server may have come back with others.
+func (w *Worker) watch(ctx context.Context) error {
+	connected := w.js.Conn().StatusChanged(nats.CONNECTED)
+	defer w.js.Conn().RemoveStatusListener(connected)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case _, ok := <-connected:
+			if !ok {
+				return fmt.Errorf("watch connection: %w", nats.ErrConnectionClosed)
+			}
+		}
+		var now topology.Info
+		err := w.retry(ctx, "check streams after a reconnect", func() (err error) {
+			now, err = topology.Check(ctx, w.js)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for stream, created := range w.info.Created {
+			if !now.Created[stream].Equal(created) {
+				return fmt.Errorf("check streams after a reconnect: %s was made anew at %s: what is folded is of the old one",
+					stream, now.Created[stream].Format(time.RFC3339Nano))
+			}
+		}
+	}
+}
