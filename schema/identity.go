@@ -73,6 +73,12 @@ func (id Identity) space() uuid.UUID {
 	return uuid.NewSHA1(idSpace, []byte(id.String()))
 }
 
+// RunOf derives the run of a capture that is named by content, such as an imported file's SHA-256:
+// UUIDv5 of the name.
+func RunOf(name string) string {
+	return uuid.NewSHA1(idSpace, []byte("run/"+name)).String()
+}
+
 // ParseIdentity reads namespace/workflow/run/activity/attempt.
 func ParseIdentity(s string) (Identity, error) {
 	return parseIdentity(s, "/")

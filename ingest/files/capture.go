@@ -1,0 +1,44 @@
+package files
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/capturefile"
+)
+
+// capture reads a steno capture file.
+type capture struct {
+	path string
+	in   *capturefile.Reader
+}
+
+func newCapture(path string, in io.Reader) *capture {
+	return &capture{path: path, in: capturefile.NewReader(path, in)}
+}
+
+// Next implements source. What an append once gave the frame is left behind: the next append gives
+// its own.
+func (c *capture) Next() (schema.Frame, error) {
+	f, err := c.in.Next()
+	if err != nil {
+		return schema.Frame{}, err // it names file and line, or is io.EOF
+	}
+	if f.Blob != "" && f.Data == nil {
+		return schema.Frame{}, c.fail("its bytes are in blob %s, which the file does not hold: export the frames with their bytes", f.Blob)
+	}
+	if f.Type == schema.TypeClose {
+		var info schema.CloseInfo
+		if err := json.Unmarshal(f.Data, &info); err != nil {
+			return schema.Frame{}, c.fail("the payload of a close frame: %w", err)
+		}
+	}
+	f.Salt, f.Blob, f.Writer, f.Chain = "", "", schema.Writer{}, ""
+	return f, nil
+}
+
+func (c *capture) fail(format string, args ...any) error {
+	return fmt.Errorf("read capture file %s:%d: %w", c.path, c.in.Line(), fmt.Errorf(format, args...))
+}
