@@ -1,0 +1,166 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// Options of a sink. JS and Ledger are needed; the rest has defaults.
+type Options struct {
+	JS         jetstream.JetStream
+	Ledger     Ledger
+	Partitions []uint32 // those that this sink owns; nil = all
+	// OnStored is called after each transaction, by one partition at a time and several at once.
+	OnStored func(Stored)
+	Log      zerolog.Logger
+
+	MaxEvents  int           // in a transaction, more only if one record has more; 0 = 4096
+	MaxBytes   int           // read ahead in each partition; 0 = 8 MiB
+	FirstRetry time.Duration // wait after a failure, doubled up to MaxRetry; 0 = 50 ms
+	MaxRetry   time.Duration // 0 = 5 s
+}
+
+// Sink stores the records of its partitions.
+type Sink struct {
+	o        Options
+	progress *progress
+}
+
+// New makes a sink; Run runs it.
+func New(o Options) *Sink {
+	setDefault(&o.MaxEvents, 4096)
+	setDefault(&o.MaxBytes, 8<<20)
+	setDefault(&o.FirstRetry, 50*time.Millisecond)
+	setDefault(&o.MaxRetry, 5*time.Second)
+	return &Sink{o: o, progress: newProgress()}
+}
+
+func setDefault[T comparable](option *T, value T) {
+	var zero T
+	if *option == zero {
+		*option = value
+	}
+}
+
+// errRestart ends a partition's work because the stream may be another one.
+var errRestart = errors.New("connection was lost")
+
+// Run stores until ctx ends, which is its only end without an error. It claims its partitions; when
+// another owner claims one later, the error wraps ErrFenced. Failures of NATS and of the ledger are
+// retried; what cannot get better, such as a drifted stream or a blob that is gone, is returned.
+func (s *Sink) Run(ctx context.Context) error {
+	err := s.run(ctx)
+	s.progress.stop(err)
+	return err
+}
+
+func (s *Sink) run(ctx context.Context) error {
+	connected := s.o.JS.Conn().StatusChanged(nats.CONNECTED)
+	defer s.o.JS.Conn().RemoveStatusListener(connected)
+	for {
+		info, err := retry(ctx, s, "check the streams", func() (topology.Info, error) { return topology.Check(ctx, s.o.JS) })
+		if err != nil {
+			return s.end(ctx, err)
+		}
+		if err := s.partitions(ctx, info, connected); !errors.Is(err, errRestart) {
+			return s.end(ctx, err)
+		}
+		s.o.Log.Info().Msg("reconnected: reading again from the stored positions")
+	}
+}
+
+func (s *Sink) end(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !errors.Is(err, ErrFenced) {
+		return nil
+	}
+	return err
+}
+
+// partitions runs every partition until one fails or the connection was made anew.
+func (s *Sink) partitions(ctx context.Context, info topology.Info, connected <-chan nats.Status) error {
+	blobs, err := topology.OpenBlobs(ctx, s.o.JS)
+	if err != nil {
+		return err
+	}
+	owned := s.o.Partitions
+	if owned == nil {
+		for p := range info.Partitions {
+			owned = append(owned, p)
+		}
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var wg sync.WaitGroup
+	for _, number := range owned {
+		p := &partition{sink: s, number: number, created: info.Created[topology.Events].UTC(), blobs: blobs, queue: newQueue(s.o.MaxBytes)}
+		wg.Go(func() {
+			if err := p.run(ctx); err != nil {
+				stop(fmt.Errorf("store partition %d: %w", p.number, err))
+			}
+		})
+	}
+	select {
+	case <-ctx.Done():
+	case <-connected:
+		stop(errRestart)
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// Wait waits until everything of the partition up to a sequence of STENO_EVENTS is stored, or
+// parked. The error wraps ErrStopped if Run ended before.
+func (s *Sink) Wait(ctx context.Context, partition uint32, seq uint64) error {
+	return s.progress.wait(ctx, partition, seq)
+}
+
+// wake publishes the new heads. They are hints: a reader that misses one finds the head by itself.
+func (s *Sink) wake(heads []Head) {
+	for _, h := range heads {
+		subject := schema.StoredSubject(h.Transcript)
+		if err := s.o.JS.Conn().Publish(subject, strconv.AppendUint(nil, h.Seq, 10)); err != nil {
+			s.o.Log.Warn().Err(err).Stringer("transcript", h.Transcript).Msg("publish wake-up")
+		}
+	}
+}
+
+// retry does something until it works, ctx ends or another try cannot help.
+func retry[T any](ctx context.Context, s *Sink, what string, do func() (T, error)) (T, error) {
+	wait := s.o.FirstRetry
+	for {
+		v, err := do()
+		if err == nil || ctx.Err() != nil || hopeless(err) {
+			return v, err
+		}
+		s.o.Log.Warn().Err(err).Dur("retry_in", wait).Msg(what)
+		select {
+		case <-ctx.Done():
+			return v, ctx.Err()
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, s.o.MaxRetry)
+	}
+}
+
+func hopeless(err error) bool {
+	for _, end := range []error{
+		ErrFenced, ErrRefused, topology.ErrMissing, topology.ErrDrifted, topology.ErrBlob,
+		nats.ErrConnectionClosed, jetstream.ErrStreamNotFound,
+	} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
+}

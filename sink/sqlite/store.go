@@ -1,0 +1,153 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
+)
+
+// Claim implements sink.Ledger.
+func (l *Ledger) Claim(ctx context.Context, partition uint32) (sink.Claim, error) {
+	c := sink.Claim{Partition: partition}
+	err := l.transact(ctx, func(ctx context.Context, w *writer) error {
+		var epoch, seq int64
+		var created string
+		if err := w.claim.QueryRowContext(ctx, partition).Scan(&epoch, &created, &seq, &c.Position.Digest); err != nil {
+			return err
+		}
+		c.Epoch, c.Position.Seq = uint64(epoch), uint64(seq)
+		var err error
+		c.Position.Created, err = readTime(created)
+		return err
+	})
+	if err != nil {
+		return sink.Claim{}, fmt.Errorf("claim partition %d in ledger %s: %w", partition, l.path, err)
+	}
+	return c, nil
+}
+
+// Store implements sink.Ledger.
+func (l *Ledger) Store(ctx context.Context, b sink.Batch) (sink.Stored, error) {
+	var out sink.Numbered
+	err := l.transact(ctx, func(ctx context.Context, w *writer) error {
+		if err := w.move(ctx, b); err != nil {
+			return err
+		}
+		var err error
+		if out, err = sink.Number(ctx, w, b); err != nil {
+			return err
+		}
+		return w.save(ctx, out)
+	})
+	if err != nil {
+		return sink.Stored{}, fmt.Errorf("store batch of partition %d up to sequence %d in ledger %s: %w",
+			b.Claim.Partition, b.Position.Seq, l.path, err)
+	}
+	return out.Stored, nil
+}
+
+// move is the guarded update that comes first in every transaction.
+func (w *writer) move(ctx context.Context, b sink.Batch) error {
+	p := b.Position
+	res, err := w.position.ExecContext(ctx, writeTime(p.Created), int64(p.Seq), p.Digest, b.Claim.Partition, int64(b.Claim.Epoch))
+	if err != nil {
+		return err
+	}
+	rows, err := res.RowsAffected()
+	if err != nil {
+		return err
+	}
+	if rows == 0 {
+		return fmt.Errorf("epoch %d is over: %w", b.Claim.Epoch, sink.ErrFenced)
+	}
+	return nil
+}
+
+// Capture implements sink.Tx.
+func (w *writer) Capture(ctx context.Context, id schema.Identity) (*sink.Capture, error) {
+	c, err := scanCapture(w.findCapture.QueryRowContext(ctx, id.String()))
+	if errors.Is(err, sql.ErrNoRows) {
+		c = &sink.Capture{Capture: id}
+		err = w.makeCapture.QueryRowContext(ctx, id.String()).Scan(&c.ID)
+	}
+	return c, err
+}
+
+// Transcript implements sink.Tx.
+func (w *writer) Transcript(ctx context.Context, c *sink.Capture, session uint32) (*sink.Transcript, error) {
+	t, err := scanTranscript(w.findTranscript.QueryRowContext(ctx, c.ID, session))
+	if errors.Is(err, sql.ErrNoRows) {
+		t = &sink.Transcript{Session: session}
+		err = w.makeTranscript.QueryRowContext(ctx, c.ID, session).Scan(&t.ID)
+	}
+	return t, err
+}
+
+// Event implements sink.Tx. An event that somebody took out of the table has no bytes.
+func (w *writer) Event(ctx context.Context, t *sink.Transcript, seq uint64) ([]byte, error) {
+	var event []byte
+	err := w.findEvent.QueryRowContext(ctx, t.ID, int64(seq)).Scan(&event)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return event, err
+}
+
+// Put implements sink.Tx.
+func (w *writer) Put(ctx context.Context, t *sink.Transcript, seq uint64, event []byte) error {
+	_, err := w.putEvent.ExecContext(ctx, t.ID, int64(seq), event)
+	return err
+}
+
+func (w *writer) save(ctx context.Context, n sink.Numbered) error {
+	for _, c := range n.Captures {
+		if err := w.saveC(ctx, c); err != nil {
+			return fmt.Errorf("save capture %s: %w", c.Capture, err)
+		}
+	}
+	for i, t := range n.Transcripts {
+		if err := w.saveT(ctx, t); err != nil {
+			return fmt.Errorf("save transcript %s: %w", n.Heads[i].Transcript, err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) saveC(ctx context.Context, c *sink.Capture) error {
+	open, err := writeOpen(c.Open)
+	if err != nil {
+		return err
+	}
+	var p sink.Parked
+	if c.Parked != nil {
+		p = *c.Parked
+	}
+	_, err = w.saveCapture.ExecContext(ctx, c.Partition, int64(c.Last.Frame), c.Last.Part, c.Chain, c.Translator,
+		string(c.Status), open, int64(c.Accounted), string(p.Reason), p.Session, int64(p.Ordinal), p.Have,
+		p.Got, int64(p.Seq), writeTime(p.At), c.ID)
+	return err
+}
+
+func (w *writer) saveT(ctx context.Context, t *sink.Transcript) error {
+	labels, err := writeLabels(t.About.Labels)
+	if err != nil {
+		return err
+	}
+	_, err = w.saveTranscript.ExecContext(ctx, int64(t.Head), int64(t.Frames), int64(t.LastCounted), int64(t.Messages),
+		t.About.Agent, t.About.Title, t.About.Cwd, labels, string(t.About.Status), t.Prompt, string(t.Source.Protocol),
+		t.Source.Dialect, t.Source.SessionID, string(t.Stop), writeTime(t.FirstAt), writeTime(t.LastAt),
+		t.AddedAt.UnixNano(), t.ID)
+	return err
+}
+
+func writeTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
