@@ -1,0 +1,252 @@
+// Package publish stores a journal's conversation on STENO_RAW: it cuts frames and appends them,
+// each once and in number order, whoever else writes the subject.
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/synadia-io/orbit.go/jetstreamext"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// From how many waiting frames on an append is a batch.
+const (
+	// BatchLazy is for a server that fsyncs now and then: a batch on a one-replica file stream costs
+	// about 2 ms whatever its size, and batches do not run in parallel.
+	BatchLazy = 64
+	// BatchAlways is for a server that fsyncs every write, or for three replicas: a batch costs one
+	// fsync, or one round of the replicas, instead of one a frame.
+	BatchAlways = 4
+)
+
+// Bounds of one batch; the server takes 1,000 messages.
+const (
+	maxBatch      = 500
+	maxBatchBytes = 4 << 20
+)
+
+// answerWithin bounds the wait for an answer, after which the outcome is unknown.
+const answerWithin = 5 * time.Second
+
+// Waits between tries of an append that failed.
+const (
+	firstWait   = 5 * time.Millisecond
+	longestWait = 2 * time.Second
+)
+
+var (
+	// ErrTaken marks a subject that holds another journal's frames before the first own one.
+	ErrTaken = errors.New("another journal writes this capture")
+	// ErrUnstorable marks a frame that the stream can never store.
+	ErrUnstorable = errors.New("frame can never be stored")
+	// ErrReplaced marks a stream that no longer holds what it held: it was made anew. Whoever has the
+	// journal begins again from its start.
+	ErrReplaced = errors.New("the stream was replaced")
+	// ErrSubject marks a subject whose messages are not frames in number order.
+	ErrSubject = errors.New("the subject does not hold frames 1, 2, 3 …")
+)
+
+// AppenderOptions make an appender.
+type AppenderOptions struct {
+	JS         jetstream.JetStream
+	Blobs      *topology.Blobs
+	Identity   schema.Identity
+	Partitions uint32
+	Journal    string // a token: the writer's id in every frame
+	// Exclusive refuses with ErrTaken to store a first frame behind another journal's.
+	Exclusive bool
+	BatchFrom int // frames; 0: BatchLazy
+	// Mark is the offset up to which a mark says that frames are stored. It counts only where the
+	// subject's beginning was sealed away, so that the subject itself cannot tell.
+	Mark uint64
+	// Stored is given each own frame, data resolved, that Resume or a later look finds on the subject;
+	// its error ends the append. nil: nobody compares, and less is read.
+	Stored func(schema.Frame) error
+	// Retry hears why an append is tried again; nil: nobody does.
+	Retry func(error)
+}
+
+// Head is what an appender knows of its subject.
+type Head struct {
+	Frames   uint64 // number of the last frame
+	Sequence uint64 // of the last message in the stream
+	Chain    string // of the last frame
+	Own      bool   // a frame of this journal was found or stored
+	Offset   uint64 // Writer.Offset of its last such frame
+	// Foreign: another journal's frames were found. A Resume that finds an own frame last looks no
+	// further, unless Stored is set.
+	Foreign bool
+}
+
+// Appender is the one way to append to a raw subject. Every append states the subject's last stream
+// sequence, so of two writers one is refused, reads what the other stored, and goes on behind it. It
+// is not safe for concurrent use.
+type Appender struct {
+	o       AppenderOptions
+	subject string
+	head    Head
+	resumed bool
+	// store publishes one message or an atomic batch and gives the sequence of the last.
+	store func(ctx context.Context, messages []*nats.Msg) (uint64, error)
+}
+
+// NewAppender makes an appender; Resume or the first Append reads the subject.
+func NewAppender(o AppenderOptions) (*Appender, error) {
+	if err := o.Identity.Validate(); err != nil {
+		return nil, fmt.Errorf("make appender: %w", err)
+	}
+	if !schema.IsToken(o.Journal) {
+		return nil, fmt.Errorf("make appender of %s: journal id %q is not a token", o.Identity, o.Journal)
+	}
+	if o.Partitions == 0 {
+		return nil, fmt.Errorf("make appender of %s: no number of partitions", o.Identity)
+	}
+	if o.BatchFrom <= 0 {
+		o.BatchFrom = BatchLazy
+	}
+	a := &Appender{o: o, subject: schema.RawSubject(o.Identity, o.Partitions)}
+	a.store = a.publish
+	return a, nil
+}
+
+// Head is what the appender knows of its subject.
+func (a *Appender) Head() Head { return a.head }
+
+// Append stores frames in order, numbers them, and returns once all are stored. A frame carries its
+// Writer.Offset; one that is not above the last own one was stored before and is passed over. I/O is
+// tried again until ctx ends. Errors wrap ErrTaken, ErrUnstorable, ErrReplaced or ErrSubject; all
+// frames before the failing one are stored.
+func (a *Appender) Append(ctx context.Context, frames []schema.Frame) error {
+	if !a.resumed {
+		if _, err := a.Resume(ctx); err != nil {
+			return err
+		}
+	}
+	wait, singles := firstWait, 0
+	for {
+		frames = a.fresh(frames)
+		if len(frames) == 0 {
+			return nil
+		}
+		if a.o.Exclusive && a.head.Foreign && !a.head.Own {
+			return fmt.Errorf("append first frame of journal %s to %s: %w", a.o.Journal, a.o.Identity, ErrTaken)
+		}
+		n := a.batch(frames)
+		if singles > 0 {
+			n = 1
+		}
+		err := a.try(ctx, frames[:n])
+		if err == nil {
+			wait, singles = firstWait, singles-1
+			continue
+		}
+		err = fmt.Errorf("append frame %d of %s: %w", a.head.Frames+1, a.o.Identity, err)
+		outcome := topology.Classify(err)
+		if errors.Is(err, ErrUnstorable) || outcome == topology.Never && n == 1 {
+			if !errors.Is(err, ErrUnstorable) {
+				err = fmt.Errorf("%w: %w", ErrUnstorable, err)
+			}
+			return err
+		}
+		if ctx.Err() != nil {
+			return errors.Join(ctx.Err(), err)
+		}
+		// A server has room for so many batches only, and one frame of a batch may be what it never
+		// takes: both are met by appending these frames one by one.
+		alone := n > 1 && (outcome == topology.TooMany || outcome == topology.Never)
+		if alone {
+			singles = n
+		}
+		before := a.head.Sequence
+		if err := a.reconcile(ctx, outcome); err != nil {
+			return err
+		}
+		if a.head.Sequence != before { // somebody got on: perhaps we
+			wait = firstWait
+			continue
+		}
+		if alone {
+			continue
+		}
+		if err := a.pause(ctx, err, &wait); err != nil {
+			return err
+		}
+	}
+}
+
+// fresh drops what is stored already.
+func (a *Appender) fresh(frames []schema.Frame) []schema.Frame {
+	for len(frames) > 0 && a.head.Own && frames[0].Writer.Offset <= a.head.Offset {
+		frames = frames[1:]
+	}
+	return frames
+}
+
+// batch is how many of the waiting frames go into the next append.
+func (a *Appender) batch(frames []schema.Frame) int {
+	if len(frames) < a.o.BatchFrom {
+		return 1
+	}
+	bytes := 0
+	for n, f := range frames {
+		if len(f.Data) <= schema.MaxInline {
+			bytes += len(f.Data)
+		}
+		if n == maxBatch || n > 0 && bytes > maxBatchBytes {
+			return n
+		}
+	}
+	return len(frames)
+}
+
+// try makes one append and moves the head on a clean ack.
+func (a *Appender) try(ctx context.Context, frames []schema.Frame) error {
+	messages, head, err := a.messages(ctx, frames)
+	if err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	if head.Sequence, err = a.store(within, messages); err != nil {
+		return err
+	}
+	a.head = head
+	return nil
+}
+
+// publish is store on JetStream.
+func (a *Appender) publish(ctx context.Context, messages []*nats.Msg) (uint64, error) {
+	if len(messages) == 1 {
+		ack, err := a.o.JS.PublishMsg(ctx, messages[0])
+		if err != nil {
+			return 0, err
+		}
+		return ack.Sequence, nil
+	}
+	ack, err := jetstreamext.PublishMsgBatch(ctx, a.o.JS, messages)
+	if err != nil {
+		return 0, err
+	}
+	return ack.Sequence, nil
+}
+
+// pause waits before the next try.
+func (a *Appender) pause(ctx context.Context, why error, wait *time.Duration) error {
+	if a.o.Retry != nil {
+		a.o.Retry(why)
+	}
+	select {
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), why)
+	case <-time.After(*wait):
+	}
+	*wait = min(2**wait, longestWait)
+	return nil
+}

@@ -1,0 +1,86 @@
+package publish
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// saltBytes are drawn for each frame.
+const saltBytes = 16
+
+// messages makes the messages of an append, in order: numbers, salts and chain behind the present
+// head, large data in the blob bucket, and the fence on the first message. head is what it will be
+// once they are stored, but for the sequence.
+func (a *Appender) messages(ctx context.Context, frames []schema.Frame) (messages []*nats.Msg, head Head, err error) {
+	head = a.head
+	salts := make([]byte, saltBytes*len(frames))
+	rand.Read(salts) // it never fails: without randomness the process ends
+	for i, f := range frames {
+		f.Seq = head.Frames + 1
+		f.Writer.Journal = a.o.Journal
+		f.Salt = hex.EncodeToString(salts[i*saltBytes : (i+1)*saltBytes])
+		f.Blob, f.Chain = "", ""
+		if err := storable(&f); err != nil {
+			return nil, Head{}, err
+		}
+		if len(f.Data) > schema.MaxInline {
+			if f.Blob, err = a.o.Blobs.Put(ctx, a.o.Identity, f.Data); err != nil {
+				return nil, Head{}, err
+			}
+		}
+		if f.Chain, err = schema.ChainHash(head.Chain, &f); err != nil {
+			return nil, Head{}, fmt.Errorf("%w: %w", ErrUnstorable, err)
+		}
+		m := &nats.Msg{Subject: a.subject, Header: f.Header(), Data: f.Data}
+		if f.Blob != "" {
+			m.Data = nil
+		}
+		if err := fits(m.Header); err != nil {
+			return nil, Head{}, err
+		}
+		if i == 0 {
+			m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(head.Sequence, 10))
+			m.Header.Set(jetstream.ExpectedStreamHeader, topology.Raw)
+		}
+		messages = append(messages, m)
+		head.Frames, head.Chain, head.Own, head.Offset = f.Seq, f.Chain, true, f.Writer.Offset
+	}
+	return messages, head, nil
+}
+
+// storable reports what no server would object to and no reader could read.
+func storable(f *schema.Frame) error {
+	if err := f.Validate(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnstorable, err)
+	}
+	if len(f.HTTP) > schema.MaxHTTP {
+		return fmt.Errorf("%w: its HTTP evidence has %d bytes, at most %d", ErrUnstorable, len(f.HTTP), schema.MaxHTTP)
+	}
+	return nil
+}
+
+// fits checks the bound on headers; the HTTP evidence has its own.
+func fits(h nats.Header) error {
+	size := 0
+	for name, values := range h {
+		if name == schema.HeaderHTTP {
+			continue
+		}
+		for _, value := range values {
+			size += len(name) + len(value) + len(": \r\n")
+		}
+	}
+	if size > schema.MaxHeader {
+		return fmt.Errorf("%w: its headers have %d bytes, at most %d", ErrUnstorable, size, schema.MaxHeader)
+	}
+	return nil
+}
