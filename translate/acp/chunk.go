@@ -13,12 +13,17 @@ import (
 // themselves: while nothing has been said, and for the user's own words, which may be an echo.
 type stream struct {
 	translate.OpenText
-	variant  string
+	index    int
 	payloads []schema.JSON
 }
 
 // messageName names the message whose first frame this is, where the peer gave it no id.
 func messageName(frame uint64) string { return "message/" + strconv.FormatUint(frame, 10) }
+
+// chunkVariants are the updates that feed each stream.
+var chunkVariants = [3]string{
+	userStream: acp.UserMessageChunk, answerStream: acp.AgentMessageChunk, thoughtStream: acp.AgentThoughtChunk,
+}
 
 func streamIndex(s acp.Stream) int {
 	switch {
@@ -31,23 +36,21 @@ func streamIndex(s acp.Stream) int {
 }
 
 // chunk adds a chunk to the message of its stream; ok is false if it is none.
-func (x *fold) chunk(s *session, l *lane, variant string, kind acp.Stream, update jsontree.Value, flags translate.FlagSet) (ok bool) {
+func (x *fold) chunk(s *session, l *lane, kind acp.Stream, update jsontree.Value, flags translate.FlagSet) (ok bool) {
 	content := update.Get("content")
-	blockType, ok := content.Get("type").Text()
-	if !ok {
+	block := content.Get("type")
+	isText := block.Is(acp.ContentText)
+	text, hasText := content.Get("text").Text()
+	if block.Kind() != jsontree.String || isText && !hasText {
 		return false
 	}
-	text, isText := content.Get("text").Text()
-	if blockType == acp.ContentText && !isText {
-		return false
-	}
-	o := x.openStream(s, l, variant, kind, idText(update.Get("messageId")))
+	o := x.openStream(s, l, kind, idText(update.Get("messageId")))
 	o.Flags |= flags | x.flags
 	o.AddFrame(x.seq, x.shared != alone)
 	if o.Empty() || kind.Role == schema.User {
 		o.payloads = append(o.payloads, x.bounded(x.payload(update)))
 	}
-	if blockType != acp.ContentText {
+	if !isText {
 		o.AddPart(x.part(content))
 	} else if index := o.AddText(text); text != "" && kind.Role != schema.User {
 		x.stamp.Emit(s.ordinal, x.source(s), delta(kind, o, index, text), true, x.here, (flags | x.flags).List())
@@ -56,7 +59,7 @@ func (x *fold) chunk(s *session, l *lane, variant string, kind acp.Stream, updat
 		o.payloads = nil
 	}
 	if x.shared == together {
-		x.rawHere(s, updateSource(variant), x.payload(update), flags)
+		x.rawHere(s, updateSource(chunkVariants[o.index]), x.payload(update), flags)
 	}
 	return true
 }
@@ -68,17 +71,18 @@ func delta(kind acp.Stream, o *stream, index uint64, text string) schema.Kind {
 	return &schema.Delta{MessageID: o.ID, Index: index, TextFragment: text}
 }
 
-// idText is an id as the peer said it: a string, or any other token by its JSON text.
-func idText(v jsontree.Value) string {
-	if text, ok := v.Text(); ok || !v.Given() {
+// idText is an id as the peer said it: a string, or any other token by its JSON text; empty if not
+// given.
+func idText(v jsontree.Value) []byte {
+	if text, ok := v.Bytes(); ok || !v.Given() {
 		return text
 	}
-	return string(v.Raw())
+	return v.Raw()
 }
 
 // openStream finds the message that a chunk continues, ending those whose boundary it is. A chunk
 // without an id continues what is open in its stream.
-func (x *fold) openStream(s *session, l *lane, variant string, kind acp.Stream, peerID string) *stream {
+func (x *fold) openStream(s *session, l *lane, kind acp.Stream, id []byte) *stream {
 	i := streamIndex(kind)
 	for j, other := range l.streams {
 		if j != i && other != nil && other.PeerID == "" { // one at most: each new one ends the others
@@ -86,12 +90,13 @@ func (x *fold) openStream(s *session, l *lane, variant string, kind acp.Stream, 
 		}
 	}
 	if o := l.streams[i]; o != nil {
-		if peerID == "" || o.PeerID == peerID {
+		if len(id) == 0 || o.PeerID == string(id) {
 			return o
 		}
 		x.closeStream(s, l, o, schema.BoundaryMessageID, 0)
 	}
-	o := &stream{variant: variant}
+	peerID := string(id)
+	o := &stream{index: i}
 	o.Role, o.Channel, o.Flags, o.PeerID = kind.Role, kind.Channel, l.flags, peerID
 	switch n := l.stored[storedKey{i, peerID}]; {
 	case peerID == "":
@@ -124,13 +129,9 @@ func (x *fold) closeStreams(s *session, l *lane, boundary schema.Boundary, flags
 
 // closeStream gives the message; chunks that said nothing, or nothing new, give one Raw instead.
 func (x *fold) closeStream(s *session, l *lane, o *stream, boundary schema.Boundary, flags translate.FlagSet) {
-	for i := range l.streams {
-		if l.streams[i] == o {
-			l.streams[i] = nil
-			if !o.Empty() && o.PeerID != "" {
-				l.stored[storedKey{i, o.PeerID}]++
-			}
-		}
+	l.streams[o.index] = nil
+	if !o.Empty() && o.PeerID != "" {
+		l.stored[storedKey{o.index, o.PeerID}]++
 	}
 	flags |= o.Flags
 	frames := o.Frames()
@@ -141,7 +142,7 @@ func (x *fold) closeStream(s *session, l *lane, o *stream, boundary schema.Bound
 	switch {
 	case (o.Empty() || echo) && len(frames) == 0: // the frames have their Raw already
 	case o.Empty() || echo:
-		x.emit(s, &schema.Raw{Source: updateSource(o.variant), Value: joinPayloads(o.payloads)}, frames, flags)
+		x.emit(s, &schema.Raw{Source: updateSource(chunkVariants[o.index]), Value: joinPayloads(o.payloads)}, frames, flags)
 	case len(frames) == 0:
 		x.emit(s, o.Message(boundary), x.here, flags)
 	default:

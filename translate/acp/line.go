@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/acp"
 	"github.com/steno-io/steno/schema/wire/jsontree"
 	"github.com/steno-io/steno/translate"
 )
@@ -85,7 +86,7 @@ func blank(data []byte) bool {
 // isRPC reports whether a value is a JSON-RPC object. The jsonrpc member is not asked for: real
 // clients leave it out.
 func isRPC(v jsontree.Value) bool {
-	if _, ok := v.Get("method").Text(); ok {
+	if v.Get("method").Kind() == jsontree.String {
 		return true
 	}
 	return !v.Get("method").Present() && v.Get("id").Present() && (v.Get("result").Present() || v.Get("error").Present())
@@ -122,15 +123,17 @@ func (x *fold) textFlags() translate.FlagSet {
 }
 
 func (x *fold) object(v jsontree.Value) {
-	method, isMethod := v.Get("method").Text()
+	method, isMethod := v.Get("method").Bytes()
 	switch {
 	case !isRPC(v):
 		x.rawHere(x.sessions[0], sourceNotRPC, x.value(v), 0)
 	case !isMethod:
 		x.answer(v)
 	case v.Get("id").Given(): // an id of null makes a notification, as in aion
-		x.request(v, method)
+		x.request(v, string(method))
+	case string(method) == acp.MethodSessionUpdate && x.frame.From == schema.FromAgent:
+		x.update(v, v.Get("params"))
 	default:
-		x.notification(v, method)
+		x.notification(v, string(method))
 	}
 }

@@ -94,10 +94,6 @@ func (x *fold) sessionOfRequest(from schema.From, id jsontree.Value) *session {
 // notification folds a message that has no answer.
 func (x *fold) notification(v jsontree.Value, method string) {
 	params := v.Get("params")
-	if method == acp.MethodSessionUpdate && x.frame.From == schema.FromAgent {
-		x.update(v, params)
-		return
-	}
 	s, ok := x.named(params)
 	if !ok && method == acp.MethodCancelRequest {
 		s = x.sessionOfRequest(x.frame.From, params.Get("requestId"))

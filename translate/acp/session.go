@@ -94,11 +94,15 @@ func (s *session) updateFlags() translate.FlagSet {
 // named finds the session that an object's sessionId names, counting it in by first sight; ok is
 // false where there is no such string, and the connection stands in.
 func (x *fold) named(object jsontree.Value) (s *session, ok bool) {
-	id, ok := object.Get("sessionId").Text()
+	id, ok := object.Get("sessionId").Bytes()
 	if !ok {
 		return x.sessions[0], false
 	}
-	return x.session(id), true
+	if ordinal, seen := x.ordinals[string(id)]; seen {
+		x.active = x.sessions[ordinal]
+		return x.active, true
+	}
+	return x.session(string(id)), true
 }
 
 func (x *fold) session(id string) *session {

@@ -11,22 +11,25 @@ import (
 // as undecodable, a variant that is not known as unrecognised.
 func (x *fold) update(v, params jsontree.Value) {
 	update := params.Get("update")
-	variant, tagged := update.Get("sessionUpdate").Text()
+	tag, tagged := update.Get("sessionUpdate").Bytes()
 	s, named := x.named(params)
 	if !named || !tagged {
 		x.rawHere(s, sourceUndecodable, x.value(v), s.updateFlags())
 		return
 	}
 	l, flags := s.lane(), s.updateFlags()
-	if !x.variant(s, l, variant, update, flags) {
+	if kind, isChunk := acp.ChunkStream(string(tag)); isChunk {
+		if !x.chunk(s, l, kind, update, flags) {
+			x.rawHere(s, sourceUndecodable, x.value(v), flags)
+		}
+		return
+	}
+	if !x.variant(s, l, string(tag), update, flags) {
 		x.rawHere(s, sourceUndecodable, x.value(v), flags)
 	}
 }
 
 func (x *fold) variant(s *session, l *lane, variant string, update jsontree.Value, flags translate.FlagSet) (ok bool) {
-	if kind, isChunk := acp.ChunkStream(variant); isChunk {
-		return x.chunk(s, l, variant, kind, update, flags)
-	}
 	switch {
 	case variant == acp.ToolCall:
 		return x.toolCall(s, l, update, flags)

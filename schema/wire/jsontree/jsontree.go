@@ -219,39 +219,38 @@ func (v Value) named(name string) bool {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner) == name
 	}
-	return unquote(raw) == name
+	return string(unquote(raw)) == name
 }
 
 // Text is the value of a string; ok is false for anything else. Invalid UTF-8 and lone surrogates
 // read as U+FFFD.
 func (v Value) Text() (text string, ok bool) {
+	b, ok := v.Bytes()
+	return string(b), ok
+}
+
+// Bytes is Text without a copy where none is needed: valid as long as the value, not to be changed.
+func (v Value) Bytes() (text []byte, ok bool) {
 	if v.Kind() != String {
-		return "", false
+		return nil, false
 	}
 	raw := v.Raw()
 	inner := raw[1 : len(raw)-1]
 	if bytes.IndexByte(inner, '\\') < 0 && (!v.r.lossy || utf8.Valid(inner)) {
-		return string(inner), true
+		return inner, true
 	}
 	return unquote(raw), true
 }
 
 // Is reports whether the value is this string.
 func (v Value) Is(text string) bool {
-	if v.Kind() != String {
-		return false
-	}
-	raw := v.Raw()
-	inner := raw[1 : len(raw)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner) == text
-	}
-	return unquote(raw) == text
+	b, ok := v.Bytes()
+	return ok && string(b) == text
 }
 
 // unquote reads a quoted string that was checked before: its only possible fault is bad UTF-8, for
 // which AppendUnquote has already put U+FFFD when it says so.
-func unquote(raw []byte) string {
+func unquote(raw []byte) []byte {
 	text, _ := jsontext.AppendUnquote(nil, raw)
-	return string(text)
+	return text
 }
