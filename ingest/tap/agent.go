@@ -1,0 +1,86 @@
+package tap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// agent is the tapped process with our ends of its pipes. It stays in the tap's process group, as it
+// would be in its client's: whoever signals the group reaches both.
+type agent struct {
+	cmd                   *exec.Cmd
+	stdin, stdout, stderr *os.File
+}
+
+func start(o Options) (*agent, error) {
+	a := &agent{cmd: exec.Command(o.Command[0], o.Command[1:]...)}
+	a.cmd.Dir, a.cmd.Env = o.Dir, o.Env
+	var theirs [3]*os.File
+	var err error
+	if theirs[0], a.stdin, err = os.Pipe(); err == nil {
+		if a.stdout, theirs[1], err = os.Pipe(); err == nil {
+			a.stderr, theirs[2], err = os.Pipe()
+		}
+	}
+	if err == nil {
+		a.cmd.Stdin, a.cmd.Stdout, a.cmd.Stderr = theirs[0], theirs[1], theirs[2]
+		err = a.cmd.Start()
+	}
+	for _, f := range theirs {
+		if f != nil {
+			_ = f.Close() // the agent has its own
+		}
+	}
+	if err != nil {
+		for _, f := range []*os.File{a.stdin, a.stdout, a.stderr} {
+			if f != nil {
+				_ = f.Close() // nothing went through it
+			}
+		}
+		return nil, fmt.Errorf("start agent %q: %w", o.Command[0], err)
+	}
+	return a, nil
+}
+
+// startCode is the shell's exit code for a command that could not be started.
+func startCode(err error) int {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return 127
+	}
+	return 126
+}
+
+// wait returns when the agent has exited; how is no error.
+func (a *agent) wait() error {
+	err := a.cmd.Wait()
+	var exit *exec.ExitError
+	if err == nil || errors.As(err, &exit) {
+		return nil
+	}
+	return fmt.Errorf("wait for agent %q: %w", a.cmd.Path, err)
+}
+
+// signal passes a signal on; an agent that has just gone does not need it.
+func (a *agent) signal(s syscall.Signal) { _ = a.cmd.Process.Signal(s) }
+
+// result is valid after wait.
+func (a *agent) result() Result {
+	status, ok := a.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if ok && status.Signaled() {
+		return Result{ExitCode: 128 + int(status.Signal()), Signal: signalName(status.Signal())}
+	}
+	return Result{ExitCode: a.cmd.ProcessState.ExitCode()}
+}
+
+func signalName(s syscall.Signal) string {
+	if name := unix.SignalName(s); name != "" {
+		return name
+	}
+	return s.String()
+}
