@@ -149,11 +149,11 @@ func (a *Appender) Append(ctx context.Context, frames []schema.Frame) error {
 		}
 		err = fmt.Errorf("append frame %d of %s: %w", a.head.Frames+1, a.o.Identity, err)
 		outcome := topology.Classify(err)
-		if errors.Is(err, ErrUnstorable) || outcome == topology.Never && n == 1 {
-			if !errors.Is(err, ErrUnstorable) {
-				err = fmt.Errorf("%w: %w", ErrUnstorable, err)
-			}
-			return err
+		if errors.Is(err, ErrUnstorable) {
+			outcome = topology.Never
+		}
+		if outcome == topology.Never && n == 1 {
+			return unstorable(err)
 		}
 		if ctx.Err() != nil {
 			return errors.Join(ctx.Err(), err)
@@ -179,6 +179,13 @@ func (a *Appender) Append(ctx context.Context, frames []schema.Frame) error {
 			return err
 		}
 	}
+}
+
+func unstorable(err error) error {
+	if errors.Is(err, ErrUnstorable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnstorable, err)
 }
 
 // fresh drops what is stored already.

@@ -29,8 +29,8 @@ func (a *Appender) messages(ctx context.Context, frames []schema.Frame) (message
 		f.Writer.Journal = a.o.Journal
 		f.Salt = hex.EncodeToString(salts[i*saltBytes : (i+1)*saltBytes])
 		f.Blob, f.Chain = "", ""
-		if err := storable(&f); err != nil {
-			return nil, Head{}, err
+		if err := f.Validate(); err != nil { // its bounds keep the headers within what the server takes
+			return nil, Head{}, fmt.Errorf("%w: %w", ErrUnstorable, err)
 		}
 		if len(f.Data) > schema.MaxInline {
 			if f.Blob, err = a.o.Blobs.Put(ctx, a.o.Identity, f.Data); err != nil {
@@ -44,9 +44,6 @@ func (a *Appender) messages(ctx context.Context, frames []schema.Frame) (message
 		if f.Blob != "" {
 			m.Data = nil
 		}
-		if err := fits(m.Header); err != nil {
-			return nil, Head{}, err
-		}
 		if i == 0 {
 			m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(head.Sequence, 10))
 			m.Header.Set(jetstream.ExpectedStreamHeader, topology.Raw)
@@ -55,32 +52,4 @@ func (a *Appender) messages(ctx context.Context, frames []schema.Frame) (message
 		head.Frames, head.Chain, head.Own, head.Offset = f.Seq, f.Chain, true, f.Writer.Offset
 	}
 	return messages, head, nil
-}
-
-// storable reports what no server would object to and no reader could read.
-func storable(f *schema.Frame) error {
-	if err := f.Validate(); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnstorable, err)
-	}
-	if len(f.HTTP) > schema.MaxHTTP {
-		return fmt.Errorf("%w: its HTTP evidence has %d bytes, at most %d", ErrUnstorable, len(f.HTTP), schema.MaxHTTP)
-	}
-	return nil
-}
-
-// fits checks the bound on headers; the HTTP evidence has its own.
-func fits(h nats.Header) error {
-	size := 0
-	for name, values := range h {
-		if name == schema.HeaderHTTP {
-			continue
-		}
-		for _, value := range values {
-			size += len(name) + len(value) + len(": \r\n")
-		}
-	}
-	if size > schema.MaxHeader {
-		return fmt.Errorf("%w: its headers have %d bytes, at most %d", ErrUnstorable, size, schema.MaxHeader)
-	}
-	return nil
 }

@@ -24,6 +24,9 @@ const (
 	blobWait  = 50 * time.Millisecond
 )
 
+// blobWithin bounds one put or one try of a get: 64 MB take about 0.1 s on loopback.
+const blobWithin = 30 * time.Second
+
 // Blobs keeps large payloads by content: under the key of its capture and its SHA-256 the same bytes
 // are stored once. It is safe for concurrent use.
 type Blobs struct {
@@ -41,6 +44,8 @@ func OpenBlobs(ctx context.Context, js jetstream.JetStream) (*Blobs, error) {
 
 // Put stores data if it is absent and gives its SHA-256 in hex. It may be repeated after any error.
 func (b *Blobs) Put(ctx context.Context, id schema.Identity, data []byte) (sha string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, blobWithin)
+	defer cancel()
 	sum := sha256.Sum256(data)
 	sha = hex.EncodeToString(sum[:])
 	key := blobKey(id, sha)
@@ -80,6 +85,8 @@ func (b *Blobs) Get(ctx context.Context, id schema.Identity, sha string) ([]byte
 }
 
 func (b *Blobs) get(ctx context.Context, key, sha string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, blobWithin)
+	defer cancel()
 	data, err := b.store.GetBytes(ctx, key)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return nil, fmt.Errorf("%w: %w", ErrBlob, err)

@@ -122,7 +122,9 @@ func (f *follower) try(ctx context.Context) (Message, error) {
 
 func (f *follower) open(ctx context.Context) error {
 	f.reconnects = f.js.Conn().Stats().Reconnects
-	consumer, err := f.js.CreateConsumer(ctx, f.stream, jetstream.ConsumerConfig{
+	within, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	consumer, err := f.js.CreateConsumer(within, f.stream, jetstream.ConsumerConfig{
 		FilterSubject:     f.subject,
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:       f.next,
@@ -154,7 +156,9 @@ func (f *follower) look(ctx context.Context) error {
 		return nil
 	}
 	f.looked = time.Now()
-	info, err := f.consumer.Info(ctx)
+	within, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	info, err := f.consumer.Info(within)
 	if err != nil {
 		return fmt.Errorf("ask consumer of %s: %w", f.subject, err)
 	}

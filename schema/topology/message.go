@@ -19,9 +19,15 @@ type Message struct {
 	Data    []byte
 }
 
+// answerWithin bounds the wait for each answer of the server. A request that was sent to a server
+// that then went away is never answered, however long the caller's own context lasts.
+const answerWithin = 5 * time.Second
+
 // Last reads the last message of one exact subject from the stream's leader; ok is false if there
-// is none.
+// is none. It waits at most 5 seconds.
 func Last(ctx context.Context, js jetstream.JetStream, stream, subject string) (m Message, ok bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	s, err := js.Stream(ctx, stream)
 	if err != nil {
 		return Message{}, false, fmt.Errorf("read last message of %s: stream %s: %w", subject, stream, err)

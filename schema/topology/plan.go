@@ -145,6 +145,8 @@ func fixPartitions(want uint32, infos map[string]*jetstream.StreamInfo) (uint32,
 
 // lookUp gives a stream's info; nil if there is no such stream.
 func lookUp(ctx context.Context, js jetstream.JetStream, name string) (*jetstream.StreamInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	stream, err := js.Stream(ctx, name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, nil
