@@ -16,6 +16,7 @@ import (
 type partition struct {
 	sink    *Sink
 	number  uint32
+	of      uint32    // the number of partitions
 	created time.Time // of STENO_EVENTS
 	blobs   *topology.Blobs
 	queue   *queue
@@ -84,7 +85,7 @@ func (p *partition) read(ctx context.Context, from uint64) error {
 // gives nil, and is reported.
 func (p *partition) entry(ctx context.Context, m topology.Message) (*Entry, error) {
 	number, id, err := schema.ParseSubject(m.Subject)
-	if err != nil || number != p.number {
+	if err != nil || number != id.Partition(p.of) {
 		p.sink.o.Log.Error().Err(err).Str("subject", m.Subject).Uint64("sequence", m.Seq).Msg("message on a subject that no capture has")
 		return nil, nil
 	}

@@ -103,7 +103,10 @@ func (s *Sink) partitions(ctx context.Context, info topology.Info, connected <-c
 	defer stop(nil)
 	var wg sync.WaitGroup
 	for _, number := range owned {
-		p := &partition{sink: s, number: number, created: info.Created[topology.Events].UTC(), blobs: blobs, queue: newQueue(s.o.MaxBytes)}
+		p := &partition{
+			sink: s, number: number, of: info.Partitions, created: info.Created[topology.Events].UTC(),
+			blobs: blobs, queue: newQueue(s.o.MaxBytes),
+		}
 		wg.Go(func() {
 			if err := p.run(ctx); err != nil {
 				stop(fmt.Errorf("store partition %d: %w", p.number, err))
