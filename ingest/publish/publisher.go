@@ -59,6 +59,7 @@ type Publisher struct {
 	mark     journal.Mark
 	saved    time.Time
 	dirty    bool
+	made     func(*Appender) // a test's hand in each appender; nil outside
 }
 
 // NewPublisher makes the publisher of a source of which nothing was read yet.
@@ -130,6 +131,9 @@ func (p *Publisher) take(ctx context.Context, id schema.Identity) (err error) {
 	}
 	if p.appender, err = NewAppender(o); err != nil {
 		return err
+	}
+	if p.made != nil {
+		p.made(p.appender)
 	}
 	info := p.head.Open
 	if id != p.head.Identity {
