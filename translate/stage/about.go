@@ -40,8 +40,8 @@ func (a *abouts) take() map[uint32]schema.About {
 	for _, session := range slices.Sorted(maps.Keys(a.waiting)) {
 		about := a.waiting[session]
 		n := aboutSize(about)
-		if n > maxAboutBytes { // only its labels have no bound
-			about.Labels = nil
+		if n > maxAboutBytes { // its texts are the fold's to cut, but their number is not bounded
+			about = schema.About{Status: about.Status}
 			n = aboutSize(about)
 		}
 		if size += n; size > maxAboutBytes && len(out) > 0 {

@@ -133,3 +133,28 @@ func checkAgainst(t testing.TB, js jetstream.JetStream, want map[string]folded) 
 		require.Equal(t, w.about, about[subject], "about of %s", subject)
 	}
 }
+
+// storedLines gives the events of a capture's records, in their order.
+func storedLines(t testing.TB, js jetstream.JetStream, id schema.Identity) []string {
+	t.Helper()
+	ctx := bounded(t)
+	stream, err := js.Stream(ctx, "STENO_EVENTS")
+	require.NoError(t, err)
+	blobs, err := js.ObjectStore(ctx, "STENO_BLOBS")
+	require.NoError(t, err)
+	var lines []string
+	for seq := uint64(1); seq <= stream.CachedInfo().State.LastSeq; seq++ {
+		m, err := stream.GetMsg(ctx, seq)
+		require.NoError(t, err)
+		if !strings.HasSuffix(m.Subject, "."+id.Subject()) {
+			continue
+		}
+		payload := m.Data
+		if ref := m.Header.Get("Steno-Blob"); ref != "" {
+			payload, err = blobs.GetBytes(ctx, id.String()+"/"+ref)
+			require.NoError(t, err)
+		}
+		lines = append(lines, strings.Split(strings.TrimSuffix(string(payload), "\n"), "\n")...)
+	}
+	return lines
+}

@@ -92,7 +92,7 @@ func (w *Worker) refused(ctx context.Context, c *capture, outcome topology.Outco
 		return nil
 	case topology.Never:
 		bad := &failure{ReasonRefused, fmt.Errorf("store record of %s: %w", c.id, cause)}
-		return c.part.park(ctx, c, bad, 0, 0)
+		return c.part.parkRecords(ctx, c, bad)
 	case topology.Refused:
 		w.counts.fenced.Add(1)
 	default:
@@ -107,7 +107,7 @@ func (w *Worker) refused(ctx context.Context, c *capture, outcome topology.Outco
 		return err
 	}
 	if bad != nil {
-		return c.part.park(ctx, c, bad, 0, 0)
+		return c.part.parkRecords(ctx, c, bad)
 	}
 	return w.adopt(ctx, c, last, seq)
 }
@@ -121,9 +121,8 @@ func (w *Worker) adopt(ctx context.Context, c *capture, last *seen, seq uint64) 
 		// The stream has lost records, or another worker began the capture with its own version.
 		return c.part.reload(ctx, c)
 	}
-	bad := c.pass(last)
-	if bad != nil {
-		return c.part.park(ctx, c, bad, last.rec.Last.Frame, 0)
+	if bad := c.pass(last); bad != nil {
+		return c.part.parkRecords(ctx, c, bad)
 	}
 	c.tries, c.fence = 0, seq
 	return nil

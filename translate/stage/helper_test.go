@@ -94,7 +94,9 @@ func (tp *tap) store(t testing.TB, f schema.Frame, spoil func(*nats.Msg)) {
 		require.NoError(t, err)
 	} else {
 		for { // the server may be away for a moment
-			_, err := tp.js.PublishMsg(bounded(t), msg, jetstream.WithExpectLastSequencePerSubject(tp.last(t)))
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			_, err := tp.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(tp.last(t)))
+			cancel()
 			if err == nil || topology.Classify(err) == topology.Refused {
 				break
 			}
@@ -106,7 +108,9 @@ func (tp *tap) store(t testing.TB, f schema.Frame, spoil func(*nats.Msg)) {
 func (tp *tap) last(t testing.TB) uint64 {
 	t.Helper()
 	for {
-		m, _, err := topology.Last(bounded(t), tp.js, topology.Raw, schema.RawSubject(tp.id, schema.Partitions))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		m, _, err := topology.Last(ctx, tp.js, topology.Raw, schema.RawSubject(tp.id, schema.Partitions))
+		cancel()
 		if err == nil {
 			return m.Seq
 		}

@@ -36,7 +36,7 @@ func (p *partition) begin(ctx context.Context, c *capture) error {
 	}
 	c.begin(p.worker.opts.Catalogue, last, seq)
 	if bad != nil {
-		return p.park(ctx, c, bad, 0, 0)
+		return p.parkRecords(ctx, c, bad)
 	}
 	return nil
 }

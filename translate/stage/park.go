@@ -50,8 +50,8 @@ const (
 type Parked struct {
 	Reason     Reason `json:"reason"`
 	Error      string `json:"error"`
-	Frame      uint64 `json:"frame"`      // that it failed at; its predecessors are folded
-	StreamSeq  uint64 `json:"stream_seq"` // of that frame on STENO_RAW; 0 if it failed at no frame
+	Frame      uint64 `json:"frame"`      // that it failed at; the events of its predecessors are stored
+	StreamSeq  uint64 `json:"stream_seq"` // of that frame on STENO_RAW; 0 if a record failed, not a frame
 	Translator string `json:"translator"` // empty before the first frame
 }
 
@@ -104,24 +104,25 @@ func ListParked(ctx context.Context, js jetstream.JetStream) ([]ParkedCapture, e
 }
 
 // park stops the capture at a frame. What was folded before it is stored first, so that a parked
-// transcript does not depend on when its worker noticed; a diverged one has nothing more to store.
-// c.mu is held.
+// transcript does not depend on when its worker noticed. c.mu is held.
 func (p *partition) park(ctx context.Context, c *capture, bad *failure, frame, seq uint64) error {
 	parked := &Parked{Reason: bad.reason, Error: bad.err.Error(), Frame: frame, StreamSeq: seq, Translator: c.version}
 	if c.fold != nil && c.fold.Version() != "" {
 		parked.Translator = c.fold.Version()
 	}
-	c.parked, c.seen = parked, nil
-	switch bad.reason {
-	case ReasonDiverged, ReasonRecord, ReasonRefused, ReasonBlob:
-		if bad.reason != ReasonBlob || seq == 0 { // a record's blob, not a frame's
-			c.dropAll()
-		}
-	}
+	c.parked, c.seen, c.version = parked, nil, parked.Translator
 	first, _, _ := strings.Cut(parked.Error, "\n") // without a panic's stack
-	p.worker.log.Error().Stringer("capture", c.id).Uint64("frame", frame).Str("reason", string(bad.reason)).
+	p.worker.log.Error().Stringer("capture", c.id).Uint64("frame", parked.Frame).Str("reason", string(bad.reason)).
 		Str("error", first).Msg("capture parked")
 	return p.storeParked(ctx, c)
+}
+
+// parkRecords stops a capture whose records can neither be gone on behind nor be stored: what is
+// pending is given up. c.mu is held.
+func (p *partition) parkRecords(ctx context.Context, c *capture, bad *failure) error {
+	c.frame = c.through()
+	c.dropAll()
+	return p.park(ctx, c, bad, c.frame+1, 0)
 }
 
 // storeParked writes the key of a parked capture once nothing of it is pending. c.mu is held.

@@ -37,7 +37,8 @@ func (c *capture) step(dst []schema.Event, f *schema.Frame, seq uint64) (events 
 	if bad := c.follows(f); bad != nil {
 		return dst, bad
 	}
-	bad = c.guard(f.Seq, func() *failure {
+	var g group
+	bad = c.guard(f.Seq, func() (bad *failure) {
 		var err error
 		if events, err = c.fold.Step(dst, f); err != nil {
 			if errors.Is(err, translate.ErrFrame) {
@@ -45,17 +46,21 @@ func (c *capture) step(dst []schema.Event, f *schema.Frame, seq uint64) (events 
 			}
 			return &failure{ReasonTranslator, err}
 		}
-		return c.take(f, events[len(dst):])
+		g, bad = c.take(f, events[len(dst):])
+		return bad
 	})
 	if bad != nil {
 		return dst, bad
 	}
-	c.frame, c.rawSeq, c.chain = f.Seq, seq, f.Chain
 	if c.seen != nil && c.seen.rec.Last.Frame == f.Seq {
 		if err := c.seen.finish(f.Chain); err != nil {
 			return dst, &failure{ReasonDiverged, err}
 		}
 		c.seen = nil
+	}
+	c.frame, c.rawSeq, c.chain = f.Seq, seq, f.Chain
+	if len(g.events) > 0 {
+		c.add(g)
 	}
 	return events, nil
 }
@@ -80,7 +85,7 @@ func (c *capture) follows(f *schema.Frame) *failure {
 
 // take sorts a frame's durable events: those that the last record covers are compared, the others
 // become the frame's group.
-func (c *capture) take(f *schema.Frame, all []schema.Event) *failure {
+func (c *capture) take(f *schema.Frame, all []schema.Event) (g group, bad *failure) {
 	durable := 0
 	for i := range all {
 		if !all[i].Ephemeral {
@@ -88,9 +93,9 @@ func (c *capture) take(f *schema.Frame, all []schema.Event) *failure {
 		}
 	}
 	if durable == 0 {
-		return nil
+		return group{}, nil
 	}
-	g := group{frame: f.Seq, chain: f.Chain, events: make([]event, 0, durable)}
+	g = group{frame: f.Seq, chain: f.Chain, events: make([]event, 0, durable)}
 	size := 0
 	c.countAfter(all, durable)
 	for i := range all {
@@ -107,7 +112,7 @@ func (c *capture) take(f *schema.Frame, all []schema.Event) *failure {
 			if c.seen.holds(out.origin) {
 				out.line = e.AppendJSON(nil)
 				if err := c.seen.check(&out); err != nil {
-					return &failure{ReasonDiverged, err}
+					return group{}, &failure{ReasonDiverged, err}
 				}
 			}
 			continue
@@ -119,12 +124,10 @@ func (c *capture) take(f *schema.Frame, all []schema.Event) *failure {
 	}
 	c.notice(f, all)
 	g.about = c.about.take()
-	if len(g.events) == 0 {
-		return nil // the record that has them has what changed, too
+	if len(g.events) > 0 { // else the record that has them has what changed, too
+		g.open = c.fold.Open().Frames
 	}
-	g.open = c.fold.Open().Frames
-	c.add(g)
-	return nil
+	return g, nil
 }
 
 // countAfter counts, for each session, the durable events, so that each event's ordinal can be told

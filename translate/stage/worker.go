@@ -84,32 +84,46 @@ func (w *Worker) run(ctx context.Context) error {
 // open reads what the partitions need. Ownership by lease, snapshots and low-water marks would come
 // in here; without them every partition is read from the stream's first message, which is always
 // right.
-func (w *Worker) open(ctx context.Context) (err error) {
-	if w.info, err = topology.Check(ctx, w.js); err != nil {
+func (w *Worker) open(ctx context.Context) error {
+	err := w.retry(ctx, "check streams", func() (err error) {
+		w.info, err = topology.Check(ctx, w.js)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	owned, err := w.opts.owned(w.info.Partitions)
 	if err != nil {
 		return err
 	}
-	if w.blobs, err = topology.OpenBlobs(ctx, w.js); err != nil {
+	err = w.retry(ctx, "open buckets", func() (err error) {
+		if w.blobs, err = topology.OpenBlobs(ctx, w.js); err != nil {
+			return err
+		}
+		w.parkedKeys, err = w.js.KeyValue(ctx, topology.Parked)
 		return err
-	}
-	if w.parkedKeys, err = w.js.KeyValue(ctx, topology.Parked); err != nil {
-		return fmt.Errorf("open bucket %s: %w", topology.Parked, err)
+	})
+	if err != nil {
+		return err
 	}
 	w.partitions = make(map[uint32]*partition, len(owned))
 	for _, number := range owned {
 		p := newPartition(w, number)
-		last, ok, err := topology.Last(ctx, w.js, topology.Raw, p.subject)
+		w.partitions[number] = p
+		err := w.retry(ctx, fmt.Sprintf("take partition %d", number), func() error {
+			last, _, err := topology.Last(ctx, w.js, topology.Raw, p.subject)
+			p.taken = last.Seq
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		if ok {
-			p.taken = last.Seq
-		}
-		w.partitions[number] = p
 	}
+	return w.retry(ctx, "list parked captures", func() error { return w.takeParked(ctx) })
+}
+
+// takeParked hands each partition its captures that an earlier worker parked.
+func (w *Worker) takeParked(ctx context.Context) error {
 	listed, err := ListParked(ctx, w.js)
 	if err != nil {
 		return err
