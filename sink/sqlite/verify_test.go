@@ -1,0 +1,407 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/ledgertest"
+	"github.com/steno-io/steno/sink/sqlite"
+	"github.com/steno-io/steno/sink/verify"
+)
+
+// tale is a toy protocol with frames in memory: "c" is a chunk of session 1's message, "m" ends the
+// message, anything else is an event of session 0 by itself.
+type tale struct {
+	captures map[schema.Identity][]*schema.Frame
+}
+
+func (s tale) Captures(context.Context) iter.Seq2[schema.Identity, error] {
+	return func(yield func(schema.Identity, error) bool) {
+		for id := range s.captures {
+			if !yield(id, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s tale) Frames(_ context.Context, id schema.Identity) iter.Seq2[*schema.Frame, error] {
+	return func(yield func(*schema.Frame, error) bool) {
+		for _, f := range s.captures[id] {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+func tell(t testing.TB, words string) []*schema.Frame {
+	t.Helper()
+	var out []*schema.Frame
+	for word := range strings.FieldsSeq(words) {
+		n := uint64(len(out) + 1)
+		f := &schema.Frame{
+			Seq: n, At: ledgertest.At(n), From: schema.FromAgent, Type: schema.TypeData, End: schema.EndLF, Data: []byte(word),
+			Salt: fmt.Sprintf("%032x", n), Writer: schema.Writer{Journal: "j", Offset: n},
+		}
+		if word == "gap" {
+			f.From, f.Type = schema.FromControl, schema.TypeGap
+		}
+		out = append(out, f)
+	}
+	chain(t, out)
+	return out
+}
+
+func chain(t testing.TB, frames []*schema.Frame) {
+	t.Helper()
+	before := ""
+	for _, f := range frames {
+		var err error
+		f.Chain, err = schema.ChainHash(before, f)
+		require.NoError(t, err)
+		before = f.Chain
+	}
+}
+
+func taleFold(id schema.Identity, version string) verify.Fold {
+	var chunks []uint64
+	source := schema.Source{Protocol: schema.ACP, Dialect: "1", Translator: "tale/1"}
+	return verify.Fold{
+		Open: func() map[uint32]uint64 { return map[uint32]uint64{1: uint64(len(chunks))} },
+		Step: func(f *schema.Frame) ([]schema.Event, error) {
+			if version != "tale/1" {
+				return nil, fmt.Errorf("no translator %q", version)
+			}
+			e := schema.Event{
+				Transcript: schema.Transcript{Identity: id}, AgentRole: "agent", EmittedAt: f.At, WorkerSeq: f.Seq,
+				Source: source, Kind: ledgertest.Raw(string(f.Data)), Frames: []schema.Range{{f.Seq, f.Seq}},
+			}
+			switch string(f.Data) {
+			case "bad":
+				return nil, errors.New("no fold takes it")
+			case "lost":
+				return nil, nil
+			case "c":
+				chunks = append(chunks, f.Seq)
+				e.Session, e.Ephemeral, e.Kind = 1, true, &schema.Delta{MessageID: "m", TextFragment: "c"}
+			case "m":
+				e.Session, e.Frames = 1, nil
+				for _, n := range append(chunks, f.Seq) {
+					e.Frames = append(e.Frames, schema.Range{n, n})
+				}
+				chunks = nil
+			}
+			e.EventID = schema.EventID(id, e.Origin())
+			return []schema.Event{e}, nil
+		},
+	}
+}
+
+// record folds frames into one record from a frame on.
+func record(t testing.TB, id schema.Identity, frames []*schema.Frame, from uint64) schema.Record {
+	t.Helper()
+	fold := taleFold(id, "tale/1")
+	r := schema.Record{First: map[uint32]uint64{}, Translator: "tale/1"}
+	ordinals := map[uint32]uint64{}
+	for _, f := range frames {
+		events, err := fold.Step(f)
+		require.NoError(t, err)
+		for _, e := range events {
+			if e.Ephemeral {
+				continue
+			}
+			ordinals[e.Session]++
+			if f.Seq < from {
+				continue
+			}
+			if r.First[e.Session] == 0 {
+				r.First[e.Session] = ordinals[e.Session]
+			}
+			r.Last, r.Chain, r.Open = e.Origin(), f.Chain, fold.Open()
+			r.Events = append(r.Events, e.AppendJSON(nil))
+		}
+	}
+	return r
+}
+
+type proving struct {
+	t      *testing.T
+	path   string
+	ledger *sqlite.Ledger
+	claim  sink.Claim
+	tale   tale
+	id     schema.Identity
+	seq    uint64
+}
+
+func newProving(t *testing.T, words string) *proving {
+	p := &proving{t: t, path: filepath.Join(t.TempDir(), "ledger.db"), id: ledgertest.NewScript("one").ID}
+	var err error
+	p.ledger, err = sqlite.Open(p.path, sqlite.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.ledger.Close()) })
+	p.claim, err = p.ledger.Claim(context.Background(), 0)
+	require.NoError(t, err)
+	frames := tell(t, words)
+	p.tale = tale{map[schema.Identity][]*schema.Frame{p.id: frames}}
+	p.store(p.id, record(t, p.id, frames, 1))
+	return p
+}
+
+func (p *proving) store(id schema.Identity, r schema.Record) {
+	p.t.Helper()
+	p.seq++
+	e := sink.NewEntry(id, p.seq, ledgertest.Epoch, "", r)
+	require.NoError(p.t, e.Refused)
+	_, err := p.ledger.Store(context.Background(), sink.Batch{Claim: p.claim, Entries: []sink.Entry{e}})
+	require.NoError(p.t, err)
+}
+
+func (p *proving) sql(statement string, args ...any) {
+	p.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+p.path)
+	require.NoError(p.t, err)
+	defer func() { require.NoError(p.t, db.Close()) }()
+	res, err := db.Exec(statement, args...)
+	require.NoError(p.t, err)
+	n, err := res.RowsAffected()
+	require.NoError(p.t, err)
+	require.Positive(p.t, n, "the test changed nothing")
+}
+
+func (p *proving) verify(settled bool) verify.Report {
+	p.t.Helper()
+	r, err := verify.Run(context.Background(), verify.Options{Frames: p.tale, Ledger: p.ledger, NewFold: taleFold, Settled: settled})
+	require.NoError(p.t, err)
+	return r
+}
+
+const story = "open a c c m b c m d c c"
+
+func TestVerifyAgrees(t *testing.T) {
+	p := newProving(t, story)
+	for i := range 20 {
+		id := p.id
+		id.Run = fmt.Sprintf("more-%d", i)
+		p.tale.captures[id] = tell(t, story)
+		p.store(id, record(t, id, p.tale.captures[id], 1))
+	}
+	var last verify.Progress
+	r, err := verify.Run(context.Background(), verify.Options{
+		Frames: p.tale, Ledger: p.ledger, NewFold: taleFold, Settled: true, Progress: func(p verify.Progress) { last = p },
+	})
+	require.NoError(t, err)
+	require.Empty(t, r.Findings)
+	require.Zero(t, r.ExitCode())
+	require.Equal(t, 21, r.Captures)
+	require.Equal(t, 42, r.Transcripts)
+	require.Equal(t, uint64(21*11), r.Frames)
+	require.Equal(t, uint64(21*6), r.Events)
+	require.Zero(t, r.Unaccounted)
+	require.Equal(t, verify.Heads{Capture: p.id.String(), Raw: 11, Folded: 11, Stored: "9.0"}, r.Heads[20])
+	require.Equal(t, verify.Progress{Captures: 21, Total: 21, Frames: 21 * 11, Events: 21 * 6}, last)
+	text, err := json.Marshal(r)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"findings":[]`)
+}
+
+func TestVerifyCountsOpenApart(t *testing.T) {
+	p := newProving(t, "open c c b")
+	r := p.verify(true)
+	require.Empty(t, r.Findings)
+	require.Equal(t, uint64(2), r.Open)
+	sum, err := p.ledger.Transcript(context.Background(), schema.Transcript{Identity: p.id, Session: 1})
+	require.NoError(t, err)
+	require.Equal(t, uint64(2), sum.Frames)
+	require.Zero(t, r.Unaccounted)
+}
+
+func TestVerifyNotesGaps(t *testing.T) {
+	r := newProving(t, "open a gap b").verify(true)
+	require.Empty(t, r.Findings)
+	require.Equal(t, 11, r.ExitCode())
+	require.Equal(t, []uint64{3}, r.Heads[0].Gaps)
+}
+
+func TestVerifyStatesLag(t *testing.T) {
+	p := newProving(t, story)
+	p.tale.captures[p.id] = tell(t, story+" m e f")
+	r := p.verify(false)
+	require.Empty(t, r.Findings)
+	require.Equal(t, verify.Heads{Capture: p.id.String(), Raw: 14, Folded: 9, Stored: "9.0"}, r.Heads[0])
+	r = p.verify(true)
+	require.Equal(t, 10, r.ExitCode())
+	require.Len(t, r.Findings, 3)
+	require.Equal(t, verify.Missing, r.Findings[0].Problem)
+	require.Equal(t, uint64(12), r.Findings[0].Frame)
+	require.Equal(t, uint64(3), r.Findings[0].Seq)
+}
+
+// TestVerifyFinds spoils a good ledger or its frames in every way that it must notice.
+func TestVerifyFinds(t *testing.T) {
+	event := func(frame uint64) string {
+		return schema.EventID(ledgertest.NewScript("one").ID, schema.Origin{Frame: frame}).String()
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(p *proving)
+		want  verify.Finding // the first; without its detail
+		count int
+	}{
+		{"a byte of an event", func(p *proving) {
+			p.sql(`UPDATE events SET event = CAST(replace(CAST(event AS TEXT), '"b"', '"B"') AS BLOB) WHERE store_seq = 3 AND transcript = 1`)
+		}, verify.Finding{Problem: verify.Changed, Frame: 6, Seq: 3, EventID: event(6)}, 1},
+		{"the number inside an event", func(p *proving) {
+			p.sql(`UPDATE events SET event = CAST(replace(CAST(event AS TEXT), '"store_seq":3', '"store_seq":4') AS BLOB) WHERE store_seq = 3 AND transcript = 1`)
+		}, verify.Finding{Problem: verify.Changed, Frame: 6, Seq: 3, EventID: event(6)}, 1},
+		{"an event less", func(p *proving) { p.sql(`DELETE FROM events WHERE store_seq = 1 AND transcript = 2`) },
+			verify.Finding{Problem: verify.Missing, Frame: 5, Session: 1, Seq: 1, EventID: event(5)}, 1},
+		{"the last event less", func(p *proving) { p.sql(`DELETE FROM events WHERE store_seq = 4 AND transcript = 1`) },
+			verify.Finding{Problem: verify.Missing, Frame: 9, Seq: 4, EventID: event(9)}, 1},
+		{"an event that moved", func(p *proving) { p.sql(`UPDATE events SET store_seq = 9 WHERE store_seq = 4 AND transcript = 1`) },
+			verify.Finding{Problem: verify.Missing, Frame: 9, Seq: 4, EventID: event(9)}, 2},
+		{"an event more, behind the head", func(p *proving) { p.sql(`INSERT INTO events VALUES (1, 5, CAST('{}' AS BLOB))`) },
+			verify.Finding{Problem: verify.Added, Seq: 5}, 1},
+		{"an event more, and the head with it", func(p *proving) {
+			p.sql(`INSERT INTO events VALUES (1, 5, CAST('{}' AS BLOB))`)
+			p.sql(`UPDATE transcripts SET head = 5 WHERE id = 1`)
+		}, verify.Finding{Problem: verify.Added, Seq: 5}, 1},
+		{"a capture less", func(p *proving) {
+			p.sql(`DELETE FROM events`)
+			p.sql(`DELETE FROM transcripts`)
+			p.sql(`DELETE FROM captures`)
+		}, verify.Finding{Problem: verify.Missing, Frame: 1, Seq: 1, EventID: event(1)}, 6},
+		{"a capture more", func(p *proving) { delete(p.tale.captures, p.id) },
+			verify.Finding{Problem: verify.Numbers, Frame: 1}, 7},
+		{"another chain in the ledger", func(p *proving) { p.sql(`UPDATE captures SET chain = 'x'`) },
+			verify.Finding{Problem: verify.BrokenChain, Frame: 9}, 1},
+		{"bytes of a frame", func(p *proving) { p.tale.captures[p.id][9].Data = []byte("C") },
+			verify.Finding{Problem: verify.BrokenChain, Frame: 10}, 2},
+		{"a header of a frame", func(p *proving) { p.tale.captures[p.id][1].Writer.Offset++ },
+			verify.Finding{Problem: verify.BrokenChain, Frame: 2}, 1},
+		{"a frame less", func(p *proving) {
+			f := p.tale.captures[p.id]
+			p.tale.captures[p.id] = append(f[:3:3], f[4:]...)
+		}, verify.Finding{Problem: verify.Numbers, Frame: 5}, 1},
+		{"the last frames less", func(p *proving) { p.tale.captures[p.id] = p.tale.captures[p.id][:8] },
+			verify.Finding{Problem: verify.Numbers, Frame: 9}, 2},
+		{"a parked capture", func(p *proving) {
+			p.sql(`UPDATE captures SET parked_reason = 'gap', parked_ordinal = 7, parked_have = CAST('5' AS BLOB), parked_got = CAST('7' AS BLOB)`)
+		}, verify.Finding{Problem: verify.Parked, Frame: 9, Seq: 7}, 1},
+		{"a translator that is not there", func(p *proving) { p.sql(`UPDATE captures SET translator = 'tale/2'`) },
+			verify.Finding{Problem: verify.Unfoldable, Frame: 1}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProving(t, story)
+			require.Empty(t, p.verify(true).Findings)
+			c.spoil(p)
+			r, err := verify.Run(context.Background(), verify.Options{Frames: p.tale, Ledger: p.ledger, Settled: true,
+				NewFold: func(id schema.Identity, version string) verify.Fold {
+					if version == "" {
+						version = "tale/1"
+					}
+					return taleFold(id, version)
+				}})
+			require.NoError(t, err)
+			require.Equal(t, 10, r.ExitCode())
+			require.Len(t, r.Findings, c.count, "%v", r.Findings)
+			got := r.Findings[0]
+			require.NotEmpty(t, got.Detail)
+			require.Contains(t, got.String(), p.id.String())
+			got.Detail, c.want.Capture = "", p.id.String()
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestVerifyFindsUnaccountedFrames(t *testing.T) {
+	p := newProving(t, "open a lost b lost c")
+	r := p.verify(true)
+	require.Len(t, r.Findings, 1)
+	require.Equal(t, verify.Unaccounted, r.Findings[0].Problem)
+	require.Equal(t, uint64(3), r.Findings[0].Frame)
+	require.Equal(t, int64(1), r.Unaccounted, "frame 5 is beyond the last event")
+	sum, err := p.ledger.Transcript(context.Background(), schema.Transcript{Identity: p.id})
+	require.NoError(t, err)
+	require.Equal(t, int64(1), sum.Unaccounted, "the list says the same")
+}
+
+func TestVerifyBoundsItsFindings(t *testing.T) {
+	p := newProving(t, strings.Repeat("a ", 50))
+	p.sql(`DELETE FROM events`)
+	r, err := verify.Run(context.Background(), verify.Options{Frames: p.tale, Ledger: p.ledger, NewFold: taleFold, MaxFindings: 10})
+	require.NoError(t, err)
+	require.Len(t, r.Findings, 10)
+	require.Equal(t, 40, r.More)
+}
+
+func TestVerifyPassesErrorsOn(t *testing.T) {
+	p := newProving(t, story)
+	broken := errors.New("the source broke")
+	_, err := verify.Run(context.Background(), verify.Options{Frames: breaking{p.tale, broken}, Ledger: p.ledger, NewFold: taleFold})
+	require.ErrorIs(t, err, broken)
+	require.ErrorContains(t, err, p.id.String())
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = verify.Run(ctx, verify.Options{Frames: p.tale, Ledger: p.ledger, NewFold: taleFold})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// breaking is a source that breaks after five frames.
+type breaking struct {
+	tale
+	err error
+}
+
+func (b breaking) Frames(ctx context.Context, id schema.Identity) iter.Seq2[*schema.Frame, error] {
+	return func(yield func(*schema.Frame, error) bool) {
+		for f := range b.tale.Frames(ctx, id) {
+			if f.Seq == 6 {
+				yield(nil, b.err)
+				return
+			}
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestVerifyReadsTheStream proves the frames as they stand on STENO_RAW.
+func TestVerifyReadsTheStream(t *testing.T) {
+	s := newStage(t, 0)
+	p := newProving(t, story)
+	id := p.id
+	for _, f := range p.tale.captures[id] {
+		_, err := s.JS.PublishMsg(within(t), &nats.Msg{Subject: schema.RawSubject(id, s.Info.Partitions), Header: f.Header(), Data: bytes.Clone(f.Data)})
+		require.NoError(t, err)
+	}
+	blobs, err := topology.OpenBlobs(within(t), s.JS)
+	require.NoError(t, err)
+	stream := verify.Stream{JS: s.JS, Blobs: blobs, Partitions: s.Info.Partitions}
+	r, err := verify.Run(within(t), verify.Options{Frames: stream, Ledger: p.ledger, NewFold: taleFold, Settled: true})
+	require.NoError(t, err)
+	require.Empty(t, r.Findings)
+	require.Equal(t, uint64(11), r.Frames)
+	require.Equal(t, uint64(6), r.Events)
+
+	_, err = s.JS.Publish(within(t), "steno.raw.0.what.is.this", nil)
+	require.NoError(t, err)
+	_, err = verify.Run(within(t), verify.Options{Frames: stream, Ledger: p.ledger, NewFold: taleFold})
+	require.ErrorContains(t, err, "steno.raw.0.what.is.this")
+}

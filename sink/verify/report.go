@@ -1,0 +1,128 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// Report is what a run found.
+type Report struct {
+	Captures    int       `json:"captures"`
+	Transcripts int       `json:"transcripts"` // sessions with a stored or folded event
+	Frames      uint64    `json:"frames"`      // read
+	Events      uint64    `json:"events"`      // compared and equal
+	Unaccounted int64     `json:"unaccounted"` // covered frames that neither an event nor an open message names
+	Open        uint64    `json:"open"`        // frames in messages that are still open, at the ledger's last events
+	Gaps        int       `json:"gaps"`        // gap frames
+	Heads       []Heads   `json:"heads"`       // of each capture, in the order of their keys
+	Findings    []Finding `json:"findings"`    // by capture, then by frame
+	More        int       `json:"more"`        // findings that were counted and not kept
+}
+
+// Heads says how far a capture has come at each stage.
+type Heads struct {
+	Capture string   `json:"capture"`
+	Raw     uint64   `json:"raw"`    // last frame
+	Folded  uint64   `json:"folded"` // last frame that was folded again
+	Stored  string   `json:"stored"` // origin of the ledger's last event
+	Gaps    []uint64 `json:"gaps,omitempty"`
+}
+
+// Finding is one thing that does not agree.
+type Finding struct {
+	Problem Problem `json:"problem"`
+	Capture string  `json:"capture"`
+	Frame   uint64  `json:"frame"`
+	Session uint32  `json:"session"`
+	Seq     uint64  `json:"store_seq,omitempty"`
+	EventID string  `json:"event_id,omitempty"`
+	Detail  string  `json:"detail"`
+}
+
+// Problem is the kind of a finding.
+type Problem string
+
+// Problems.
+const (
+	Changed     Problem = "changed"     // a stored event differs from the fold's
+	Missing     Problem = "missing"     // the fold gives an event that is not stored
+	Added       Problem = "added"       // something is stored that the frames do not give
+	Numbers     Problem = "numbers"     // the frames are not 1, 2, 3 …
+	BrokenChain Problem = "chain"       // a frame's chain is not that of its bytes, headers and predecessor
+	Unfoldable  Problem = "unfoldable"  // no fold can take the frame
+	Unaccounted Problem = "unaccounted" // no event names the frame, and no open message holds it
+	Parked      Problem = "parked"      // the sink stopped at a record that does not fit
+)
+
+// String writes the finding in one line.
+func (f Finding) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s frame %d", f.Problem, f.Capture, f.Frame)
+	if f.Seq > 0 {
+		fmt.Fprintf(&b, " session %d store_seq %d", f.Session, f.Seq)
+	}
+	if f.EventID != "" {
+		fmt.Fprintf(&b, " event %s", f.EventID)
+	}
+	return b.String() + ": " + f.Detail
+}
+
+// ExitCode is 0 when all agrees, 10 when anything was changed, is missing or was added, and 11 when
+// all agrees but the tap has passed on what it did not keep.
+func (r *Report) ExitCode() int {
+	switch {
+	case len(r.Findings) > 0:
+		return 10
+	case r.Gaps > 0:
+		return 11
+	}
+	return 0
+}
+
+// result is what came of one capture.
+type result struct {
+	heads       Heads
+	transcripts int
+	frames      uint64
+	events      uint64
+	unaccounted int64
+	open        uint64
+	findings    []Finding
+	more        int
+}
+
+func (r *result) find(max int, f Finding) {
+	if len(r.findings) >= max {
+		r.more++
+		return
+	}
+	f.Capture = r.heads.Capture
+	r.findings = append(r.findings, f)
+}
+
+func summarise(results []result) Report {
+	out := Report{Captures: len(results), Heads: []Heads{}, Findings: []Finding{}}
+	for i := range results {
+		r := &results[i]
+		out.Transcripts += r.transcripts
+		out.Frames += r.frames
+		out.Events += r.events
+		out.Unaccounted += r.unaccounted
+		out.Open += r.open
+		out.Gaps += len(r.heads.Gaps)
+		out.Heads = append(out.Heads, r.heads)
+		out.More += r.more
+		slices.SortStableFunc(r.findings, func(a, b Finding) int { return cmp.Compare(a.Frame, b.Frame) })
+		out.Findings = append(out.Findings, r.findings...)
+	}
+	return out
+}
+
+// eventFinding names an event of the fold.
+func eventFinding(p Problem, e *schema.Event, seq uint64, detail string) Finding {
+	return Finding{Problem: p, Frame: e.WorkerSeq, Session: e.Session, Seq: seq, EventID: e.EventID.String(), Detail: detail}
+}
