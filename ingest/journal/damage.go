@@ -33,7 +33,11 @@ func (r *Reader) peek() (Entry, error) {
 
 // wholeAfter finds the first whole entry that begins at from or behind it; 0 if there is none.
 func (r *Reader) wholeAfter(from int64) (int64, error) {
-	buf := make([]byte, 2*(entryHead+MaxData))
+	info, err := r.file.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("search journal %s: %w", r.path, err)
+	}
+	buf := make([]byte, max(0, min(info.Size()-from+1, 2*(entryHead+MaxData))))
 	for {
 		n, err := r.file.ReadAt(buf, from)
 		if err != nil && !errors.Is(err, io.EOF) {

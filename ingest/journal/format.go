@@ -128,7 +128,8 @@ func decodeEntry(b []byte) (e Entry, n int, err error) {
 	}
 	length := binary.LittleEndian.Uint32(b)
 	from, typ := b[4], b[5]
-	if length > MaxData || int(from) >= len(sides) || int(typ) >= len(types) || from == 0 || typ == 0 ||
+	if length > MaxData || from == 0 || typ == 0 || int(from) >= len(sides) || int(typ) >= len(types) ||
+		(sides[from] == schema.FromControl) == (types[typ] == schema.TypeData) || b[6] != 0 || b[7] != 0 ||
 		crc32.Checksum(b[:entryHead-4], castagnoli) != binary.LittleEndian.Uint32(b[entryHead-4:]) {
 		return Entry{}, 0, errBad
 	}

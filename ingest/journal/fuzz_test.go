@@ -1,0 +1,66 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever stands in a file: what is given encodes to the very bytes that stand there, offsets rise,
+// and the end is a torn tail or damage, never a panic and never a guess.
+func FuzzReader(f *testing.F) {
+	_, whole := fixture(f, 4)
+	h, start, err := decodeHead(whole)
+	require.NoError(f, err)
+	require.NotEmpty(f, h.ID)
+	body := whole[start:]
+	f.Add(body)
+	f.Add(body[:len(body)-1])
+	f.Add(append(bytes.Repeat([]byte{0}, 100), body...))
+	f.Add(append(append([]byte(nil), body[:40]...), body...))
+	f.Add([]byte{})
+	path := f.TempDir() + "/x" + suffix
+	f.Fuzz(func(t *testing.T, body []byte) {
+		file := append(append([]byte(nil), whole[:start]...), body...)
+		require.NoError(t, os.WriteFile(path, file, 0o600))
+		r, err := Open(path)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, r.Close()) }()
+		var again []byte
+		for {
+			e, err := r.Next(t.Context())
+			if err != nil {
+				require.True(t, errors.Is(err, io.EOF) || errors.Is(err, ErrDamaged), "%v", err)
+				require.Equal(t, err == io.EOF, r.End()+r.Torn() == uint64(len(file)))
+				break
+			}
+			require.Equal(t, uint64(start+len(again)+entryHead), e.Offset)
+			again, err = appendEntry(again, e.From, e.Type, e.At.UnixNano(), e.Data)
+			require.NoError(t, err)
+		}
+		require.True(t, bytes.HasPrefix(body, again))
+	})
+}
+
+func FuzzHead(f *testing.F) {
+	_, whole := fixture(f, 0)
+	f.Add(whole)
+	f.Add([]byte(magic + "\xff\xff\xff\xff0000"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		h, n, err := decodeHead(b)
+		if err != nil {
+			require.True(t, errors.Is(err, errShort) || errors.Is(err, ErrDamaged))
+			return
+		}
+		require.LessOrEqual(t, n, len(b))
+		again, err := appendHead(nil, h)
+		require.NoError(t, err)
+		second, _, err := decodeHead(again)
+		require.NoError(t, err)
+		require.Equal(t, h, second)
+	})
+}
