@@ -27,7 +27,7 @@ import (
 // stage is a server with a ledger and hand-made captures on it.
 type stage struct {
 	*natstest.Server
-	t       *testing.T
+	t       testing.TB
 	path    string
 	ledger  *sqlite.Ledger
 	scripts []*ledgertest.Script
@@ -35,7 +35,7 @@ type stage struct {
 	last    map[uint32]uint64 // sequence of the last record, by partition
 }
 
-func newStage(t *testing.T, captures int) *stage {
+func newStage(t testing.TB, captures int) *stage {
 	s := &stage{
 		Server: natstest.Start(t), t: t, path: filepath.Join(t.TempDir(), "ledger.db"),
 		want: map[schema.Transcript][][]byte{}, last: map[uint32]uint64{},
@@ -54,7 +54,7 @@ func (s *stage) open() *sqlite.Ledger {
 	return l
 }
 
-func within(t *testing.T) context.Context {
+func within(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
