@@ -1,0 +1,70 @@
+package follow
+
+import (
+	"github.com/nats-io/nats.go"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// lively is a message of the delta subject: an ephemeral event or heads.
+type lively struct {
+	event *schema.Event
+	heads *schema.Heads
+}
+
+// live takes a message of the delta subject. What cannot be read may have been a piece.
+func (r *run) live(m *nats.Msg) error {
+	event, heads, err := schema.DecodeLive(m.Data)
+	if err != nil {
+		return r.lose(LagMissed)
+	}
+	if r.waiting {
+		return r.hold(lively{event, heads}, len(m.Data))
+	}
+	return r.show(lively{event, heads})
+}
+
+// hold keeps what comes while a snapshot is waited for; some of it may be newer than the snapshot.
+func (r *run) hold(l lively, size int) error {
+	r.heldBytes += size
+	if len(r.held) >= maxWaiting || r.heldBytes > maxWaitingBytes {
+		r.held, r.heldBytes, r.overflow = nil, 0, true
+		return nil
+	}
+	r.held = append(r.held, l)
+	return nil
+}
+
+// show gives a piece if it is the next one of its message.
+func (r *run) show(l lively) error {
+	if l.heads != nil {
+		if r.view.behind(l.heads) {
+			return r.lose(LagMissed)
+		}
+		return nil
+	}
+	d := pieceOf(l.event)
+	if d == nil || l.event.Transcript != r.Transcript {
+		return nil // not a piece of this transcript
+	}
+	switch r.view.piece(keyOf(schema.Assistant, d.Channel, d.MessageID), d.Event.WorkerSeq, d.Index) {
+	case missed:
+		return r.lose(LagMissed)
+	case next:
+		return r.emit(d)
+	}
+	return nil
+}
+
+// pieceOf reads an ephemeral event as a piece of text; nil if it is none.
+func pieceOf(e *schema.Event) *Delta {
+	switch k := e.Kind.(type) {
+	case *schema.Delta:
+		return &Delta{MessageID: k.MessageID, Channel: schema.Answer, Index: k.Index, Text: k.TextFragment, Reset: k.Reset, Event: *e}
+	case *schema.Progress:
+		if t, ok := k.Detail.(*schema.Thinking); ok {
+			return &Delta{MessageID: t.MessageID, Channel: schema.Thought, Index: t.Index, Text: t.Text, Reset: t.Reset, Event: *e}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// run is a follower at work. All its fields but the inbox belong to the one goroutine of Run.
+type run struct {
+	Options
+	emit  func(Item) error
+	view  *view
+	inbox *inbox
+	subs  []*nats.Subscription
+
+	cursor uint64 // number of the last event given
+	target uint64 // number up to which the fold has given events, as far as known
+	lag    uint64 // as said last
+	ended  bool   // End was given, and nothing since
+	stuck  bool   // that the ledger has parked the capture was said
+
+	question
+	reconnects uint64
+	connected  bool
+}
+
+func newRun(o Options, emit func(Item) error) *run {
+	return &run{
+		Options: o, emit: emit, view: newView(o.Transcript.Session), inbox: newInbox(), cursor: o.After,
+		reconnects: o.Conn.Stats().Reconnects, connected: true,
+	}
+}
+
+// subscribe comes before the first look at anything, so that what is new meanwhile is heard.
+func (r *run) subscribe() error {
+	r.replies = r.Conn.NewInbox()
+	for _, s := range []struct {
+		subject string
+		take    nats.MsgHandler
+	}{
+		{schema.DeltaSubject(r.Transcript), r.inbox.delta},
+		{schema.StoredSubject(r.Transcript), r.inbox.wake},
+		{r.replies + ".*", r.inbox.page},
+	} {
+		sub, err := r.Conn.Subscribe(s.subject, s.take)
+		if err != nil {
+			return fmt.Errorf("subscribe to %s: %w", s.subject, err)
+		}
+		r.subs = append(r.subs, sub)
+	}
+	return nil
+}
+
+func (r *run) unsubscribe() error {
+	var errs []error
+	for _, sub := range r.subs {
+		if err := sub.Unsubscribe(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
+			errs = append(errs, fmt.Errorf("unsubscribe from %s: %w", sub.Subject, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// loop asks what is open, gives the history, and then handles what comes.
+func (r *run) loop(ctx context.Context) error {
+	status := r.Conn.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.CLOSED)
+	defer r.Conn.RemoveStatusListener(status)
+	poll := time.NewTicker(r.Poll)
+	defer poll.Stop()
+	retry := time.NewTimer(0)
+	defer retry.Stop()
+
+	if err := r.resume(ctx); err != nil {
+		return err
+	}
+	r.want()
+	for due := true; ; {
+		if err := r.heed(); err != nil {
+			return err
+		}
+		if err := r.ask(time.Now()); err != nil {
+			return err
+		}
+		if due {
+			if err := r.look(ctx); err != nil {
+				return err
+			}
+		}
+		if err := r.handle(ctx, r.inbox.take()); err != nil {
+			return err
+		}
+		if err := r.ask(time.Now()); err != nil {
+			return err
+		}
+		retry.Reset(r.untilRetry(time.Now()))
+		due = false
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-r.inbox.ready:
+		case <-status:
+		case <-retry.C:
+		case <-poll.C:
+			due = true
+		}
+	}
+}
+
+// look is what is done without being woken: the ledger is the truth, and everything else a hint.
+func (r *run) look(ctx context.Context) error {
+	if err := r.catchUp(ctx); err != nil {
+		return err
+	}
+	if err := r.sayBehind(); err != nil {
+		return err
+	}
+	return r.probe(time.Now())
+}
+
+// handle takes what came, in the order in which it came, and looks into the ledger last: text that
+// was typed is shown before the event that it ends in.
+func (r *run) handle(ctx context.Context, t taken) error {
+	if t.dropped {
+		if err := r.lose(LagSlow); err != nil {
+			return err
+		}
+	}
+	for _, m := range t.messages {
+		var err error
+		if m.Subject == schema.DeltaSubject(r.Transcript) {
+			err = r.live(m)
+		} else {
+			err = r.page(ctx, m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !t.woken {
+		return nil
+	}
+	return r.catchUp(ctx)
+}
+
+// heed looks how the connection is.
+func (r *run) heed() error {
+	if r.Conn.IsClosed() {
+		return nats.ErrConnectionClosed
+	}
+	if n := r.Conn.Stats().Reconnects; n != r.reconnects {
+		r.reconnects, r.connected = n, true
+		return r.lose(LagReconnected)
+	}
+	if r.connected && !r.Conn.IsConnected() {
+		r.connected = false
+		return r.emit(&Lag{Reason: LagDisconnected})
+	}
+	return nil
+}
