@@ -143,7 +143,7 @@ func storedLines(t testing.TB, js jetstream.JetStream, id schema.Identity) []str
 	blobs, err := js.ObjectStore(ctx, "STENO_BLOBS")
 	require.NoError(t, err)
 	var lines []string
-	for seq := uint64(1); seq <= stream.CachedInfo().State.LastSeq; seq++ {
+	for seq := stream.CachedInfo().State.FirstSeq; seq <= stream.CachedInfo().State.LastSeq; seq++ {
 		m, err := stream.GetMsg(ctx, seq)
 		require.NoError(t, err)
 		if !strings.HasSuffix(m.Subject, "."+id.Subject()) {
