@@ -26,9 +26,11 @@ func Leaf(salt string, data []byte) ([32]byte, error) {
 func ChainHash(previous string, f *Frame) (string, error) {
 	prev := make([]byte, sha256.Size)
 	if previous != "" {
-		n, err := hex.Decode(prev, []byte(previous))
-		if err != nil || n != sha256.Size {
+		if !isHex(previous, 2*sha256.Size) {
 			return "", fmt.Errorf("hash chain of frame %d: previous chain %q is not 64 hex digits", f.Seq, previous)
+		}
+		if _, err := hex.Decode(prev, []byte(previous)); err != nil {
+			return "", fmt.Errorf("hash chain of frame %d: previous chain: %w", f.Seq, err)
 		}
 	}
 	leaf, err := Leaf(f.Salt, f.Data)

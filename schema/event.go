@@ -189,19 +189,21 @@ func appendKind(dst []byte, k Kind) []byte {
 	return o.close()
 }
 
-var storeSeqNull = []byte(`,"store_seq":null,`)
+const storeSeqName = `,"store_seq":`
 
 // WithStoreSeq gives the encoding of the event with its number. It refuses bytes that AppendJSON did
-// not write for an event without one. (The marker cannot stand inside a string: a quotation mark
-// there has a backslash before it.)
+// not write for an event without one. (The first such name is the event's own: only strings and
+// numbers stand before it, and a quotation mark inside a string has a backslash before it.)
 func WithStoreSeq(event []byte, seq uint64) ([]byte, error) {
-	i := bytes.Index(event, storeSeqNull)
-	if i < 0 {
+	head, tail, _ := bytes.Cut(event, []byte(storeSeqName))
+	tail, ok := bytes.CutPrefix(tail, []byte("null,"))
+	if !ok {
 		return nil, fmt.Errorf("number event %d: it has no store_seq of null", seq)
 	}
 	out := make([]byte, 0, len(event)+20)
-	out = append(out, event[:i]...)
-	out = append(out, `,"store_seq":`...)
+	out = append(out, head...)
+	out = append(out, storeSeqName...)
 	out = strconv.AppendUint(out, seq, 10)
-	return append(out, event[i+len(storeSeqNull)-1:]...), nil
+	out = append(out, ',')
+	return append(out, tail...), nil
 }

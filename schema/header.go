@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -75,26 +76,27 @@ func (f *Frame) Header() map[string][]string {
 // FrameFromHeader reads a stored frame. With a Blob header the data is not in the payload; the
 // caller resolves it.
 func FrameFromHeader(h map[string][]string, data []byte) (Frame, error) {
-	get := func(name string) string {
-		if v := h[name]; len(v) > 0 {
-			return v[0]
-		}
-		return ""
+	get, err := headerReader(h, HeaderSeq, HeaderAt, HeaderFrom, HeaderType, HeaderEnd, HeaderExchange, HeaderNo,
+		HeaderChan, HeaderSalt, HeaderBlob, HeaderWriter, HeaderChain, HeaderHTTP)
+	if err != nil {
+		return Frame{}, err
 	}
 	f := Frame{
 		From: From(get(HeaderFrom)), Type: FrameType(get(HeaderType)), End: End(get(HeaderEnd)),
 		Exchange: get(HeaderExchange), Chan: Chan(get(HeaderChan)),
 		Salt: get(HeaderSalt), Blob: get(HeaderBlob), Chain: get(HeaderChain), Data: data,
 	}
-	var err error
 	if f.Seq, err = parseNumber(get(HeaderSeq), 64); err != nil {
 		return Frame{}, headerError(HeaderSeq, get(HeaderSeq), err)
 	}
-	if f.At, err = time.Parse(time.RFC3339Nano, get(HeaderAt)); err != nil {
+	if f.At, err = parseAt(get(HeaderAt)); err != nil {
 		return Frame{}, headerError(HeaderAt, get(HeaderAt), err)
 	}
 	if no := get(HeaderNo); no != "" {
-		if f.No, err = parseNumber(no, 64); err != nil {
+		if f.No, err = parseNumber(no, 64); err == nil && f.No == 0 {
+			err = errors.New("0 has no header")
+		}
+		if err != nil {
 			return Frame{}, headerError(HeaderNo, no, err)
 		}
 	}
@@ -104,7 +106,7 @@ func FrameFromHeader(h map[string][]string, data []byte) (Frame, error) {
 		}
 	}
 	if v := get(HeaderHTTP); v != "" {
-		if f.HTTP, err = base64.StdEncoding.DecodeString(v); err != nil {
+		if f.HTTP, err = base64.StdEncoding.Strict().DecodeString(v); err != nil {
 			return Frame{}, headerError(HeaderHTTP, v, err)
 		}
 	}
@@ -112,6 +114,34 @@ func FrameFromHeader(h map[string][]string, data []byte) (Frame, error) {
 		return Frame{}, err
 	}
 	return f, nil
+}
+
+// headerReader gives a header's value, empty if it is absent. None of the names may have two: a chain
+// covers one.
+func headerReader(h map[string][]string, names ...string) (func(name string) string, error) {
+	for _, name := range names {
+		if n := len(h[name]); n > 1 {
+			return nil, fmt.Errorf("read header %s: want one value, got %d", name, n)
+		}
+	}
+	return func(name string) string {
+		if v := h[name]; len(v) > 0 {
+			return v[0]
+		}
+		return ""
+	}, nil
+}
+
+// parseAt reads a time in the one spelling that Header gives it.
+func parseAt(s string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if at = at.UTC(); at.Format(time.RFC3339Nano) != s {
+		return time.Time{}, errors.New("the time is not UTC in its shortest form")
+	}
+	return at, nil
 }
 
 // ParseWriter reads journal:offset.
@@ -126,40 +156,6 @@ func ParseWriter(s string) (Writer, error) {
 	}
 	return Writer{Journal: journal, Offset: n}, nil
 }
-
-// Validate reports the first field that is outside its closed set.
-func (f *Frame) Validate() error {
-	switch f.From {
-	case FromClient, FromAgent, FromStderr, FromControl:
-	default:
-		return fmt.Errorf("check frame %d: from %q: want client, agent, stderr or control", f.Seq, f.From)
-	}
-	switch f.Type {
-	case TypeData, TypeOpen, TypeClose, TypeGap, TypeHTTP:
-	default:
-		return fmt.Errorf("check frame %d: type %q: want data, open, close, gap or http", f.Seq, f.Type)
-	}
-	if (f.From == FromControl) != (f.Type != TypeData) {
-		return fmt.Errorf("check frame %d: type %q from %q: data frames come from a peer, the others from control", f.Seq, f.Type, f.From)
-	}
-	switch f.End {
-	case EndLF, EndNone:
-	default:
-		return fmt.Errorf("check frame %d: end %q: want lf or none", f.Seq, f.End)
-	}
-	if len(f.Exchange) > MaxExchange || strings.ContainsFunc(f.Exchange, notVisible) {
-		return fmt.Errorf("check frame %d: exchange %q: want at most %d characters of visible ASCII", f.Seq, f.Exchange, MaxExchange)
-	}
-	switch f.Chan {
-	case "", ChanRequest, ChanResponse, ChanStream, ChanPush, ChanCard:
-	default:
-		return fmt.Errorf("check frame %d: chan %q: want request, response, stream, push or card", f.Seq, f.Chan)
-	}
-	return nil
-}
-
-// notVisible reports whether a header could not carry the character unchanged.
-func notVisible(r rune) bool { return r <= ' ' || r > '~' }
 
 func headerError(name, value string, err error) error {
 	return fmt.Errorf("read header %s %q: %w", name, value, err)

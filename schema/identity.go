@@ -56,7 +56,7 @@ func (id Identity) Validate() error {
 	return nil
 }
 
-// Partition is the partition of the identity among n: FNV-1a 32 of its five tokens, modulo n. It
+// Partition is the partition of the identity among n, which must not be 0: FNV-1a 32 of its five tokens, modulo n. It
 // is the number that a NATS subject transform {{partition(n,…)}} over the same tokens computes.
 func (id Identity) Partition(n uint32) uint32 {
 	h := fnv.New32a()

@@ -155,6 +155,12 @@ func (k *Progress) appendMembers(o *object) {
 	o.dst = d.close()
 }
 
+const (
+	detailNote          = "Note"
+	detailThinking      = "Thinking"
+	detailUsageEstimate = "UsageEstimate"
+)
+
 // Detail is what a Progress tells.
 type Detail interface {
 	// DetailTag is the value of the inner "detail" member.
@@ -166,7 +172,7 @@ type Detail interface {
 type Note struct{ Text string }
 
 // DetailTag implements Detail.
-func (*Note) DetailTag() string { return "Note" }
+func (*Note) DetailTag() string { return detailNote }
 
 func (d *Note) appendMembers(o *object) { o.str("text", d.Text) }
 
@@ -179,7 +185,7 @@ type Thinking struct {
 }
 
 // DetailTag implements Detail.
-func (*Thinking) DetailTag() string { return "Thinking" }
+func (*Thinking) DetailTag() string { return detailThinking }
 
 func (d *Thinking) appendMembers(o *object) {
 	o.str("message_id", d.MessageID)
@@ -197,7 +203,7 @@ type UsageEstimate struct {
 }
 
 // DetailTag implements Detail.
-func (*UsageEstimate) DetailTag() string { return "UsageEstimate" }
+func (*UsageEstimate) DetailTag() string { return detailUsageEstimate }
 
 func (d *UsageEstimate) appendMembers(o *object) {
 	if d.InputTokens != nil {
@@ -257,7 +263,8 @@ func (k *Raw) appendMembers(o *object) {
 	o.json("value", k.Value)
 }
 
-// Unknown is a kind that a newer steno wrote. Value is the whole kind object, kept as read.
+// Unknown is a kind that a newer steno wrote, or one of these with an inner tag that is not listed
+// here: a detail, a stop reason, a phase. Value is the whole kind object, kept as read.
 type Unknown struct {
 	Name  string
 	Value JSON

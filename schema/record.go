@@ -74,21 +74,23 @@ func (r *Record) Header() (map[string][]string, error) {
 	return h, nil
 }
 
-// Payload writes the events, one a line.
+// Payload writes the events, each with a line feed behind it.
 func (r *Record) Payload() []byte {
-	return append(bytes.Join(r.Events, []byte{'\n'}), '\n')
+	var payload []byte
+	for _, event := range r.Events {
+		payload = append(payload, event...)
+		payload = append(payload, '\n')
+	}
+	return payload
 }
 
 // RecordFromHeader reads a record's headers; Events stay empty.
 func RecordFromHeader(h map[string][]string) (Record, error) {
-	get := func(name string) string {
-		if v := h[name]; len(v) > 0 {
-			return v[0]
-		}
-		return ""
+	get, err := headerReader(h, HeaderOrigin, HeaderOrdinals, HeaderChain, HeaderTranslator, HeaderOpen, HeaderAbout)
+	if err != nil {
+		return Record{}, err
 	}
 	r := Record{Chain: get(HeaderChain), Translator: get(HeaderTranslator)}
-	var err error
 	if r.Last, err = ParseOrigin(get(HeaderOrigin)); err != nil {
 		return Record{}, headerError(HeaderOrigin, get(HeaderOrigin), err)
 	}
@@ -110,14 +112,18 @@ func RecordFromHeader(h map[string][]string) (Record, error) {
 	return r, nil
 }
 
-// DecodeRecord reads a record with its events.
+// DecodeRecord reads a record with its events, which stay parts of payload.
 func DecodeRecord(h map[string][]string, payload []byte) (Record, error) {
 	r, err := RecordFromHeader(h)
 	if err != nil {
 		return Record{}, err
 	}
 	for line := range bytes.Lines(payload) {
-		r.Events = append(r.Events, bytes.TrimSuffix(line, []byte{'\n'}))
+		event, ok := bytes.CutSuffix(line, []byte{'\n'})
+		if !ok || len(event) == 0 {
+			return Record{}, fmt.Errorf("read record %s: event %d: want a line with its line feed, got %d bytes", r.Last, len(r.Events)+1, len(line))
+		}
+		r.Events = append(r.Events, event)
 	}
 	return r, nil
 }
@@ -153,7 +159,9 @@ func joinCounts(counts map[uint32]uint64) string {
 	return b.String()
 }
 
+// splitCounts reads what joinCounts writes, in its one spelling.
 func splitCounts(s string) (map[uint32]uint64, error) {
+	last := int64(-1)
 	counts := map[uint32]uint64{}
 	if s == "" {
 		return counts, nil
@@ -167,6 +175,10 @@ func splitCounts(s string) (map[uint32]uint64, error) {
 		if err != nil {
 			return nil, fmt.Errorf("session: %w", err)
 		}
+		if int64(n) <= last {
+			return nil, fmt.Errorf("session %d twice or out of order", n)
+		}
+		last = int64(n)
 		c, err := parseNumber(count, 64)
 		if err != nil {
 			return nil, fmt.Errorf("count: %w", err)

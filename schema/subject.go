@@ -103,7 +103,7 @@ func ParseSubject(subject string) (partition uint32, id Identity, err error) {
 // ParseTranscriptSubject reads a delta or stored subject.
 func ParseTranscriptSubject(subject string) (Transcript, error) {
 	for _, prefix := range []string{deltaPrefix, storedPrefix} {
-		if rest, ok := strings.CutPrefix(subject, prefix); ok {
+		if rest, ok := strings.CutPrefix(subject, prefix); ok && !strings.Contains(rest, "/") {
 			return ParseTranscript(strings.ReplaceAll(rest, ".", "/"))
 		}
 	}

@@ -110,7 +110,7 @@ func TestErrorsNameLineAndWhatWasExpected(t *testing.T) {
 		"control payload":     {`{"type":"close","text":"bye"}`, `payload of a close frame: want one JSON object`},
 		"open says nothing":   {`{"type":"open","text":"{}"}`, `names no protocol`},
 		"open says otherwise": {`{"type":"open","protocol":"acp","text":"{\"protocol\":\"a2a\"}"}`, `payload says "a2a"`},
-		"salt":                {`{"from":"agent","salt":"00","text":""}`, `member "salt": want 32 hexadecimal digits`},
+		"salt":                {`{"from":"agent","salt":"00","text":""}`, `salt "00": want 32 hexadecimal digits`},
 		"writer":              {`{"from":"agent","writer":"j","text":""}`, `want journal:offset`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -196,8 +196,9 @@ func TestAppendLineRefusesWhatNoReaderTakes(t *testing.T) {
 		"want lf or none":              func(f *schema.Frame) { f.End = "" },
 		"year 10000":                   func(f *schema.Frame) { f.At = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) },
 		"want one JSON object on one":  func(f *schema.Frame) { f.HTTP = []byte("{\n}") },
+		"names a member twice":         func(f *schema.Frame) { f.HTTP = []byte(`{"a":1,"a":2}`) },
 		"at most 16384 bytes":          func(f *schema.Frame) { f.HTTP = bytes.Repeat([]byte(" "), 17<<10) },
-		"\"chain\": want 64 hexadecim": func(f *schema.Frame) { f.Chain = "zz" },
+		"chain \"zz\": want 64 hexade": func(f *schema.Frame) { f.Chain = "zz" },
 	} {
 		f := good
 		change(&f)

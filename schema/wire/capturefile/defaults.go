@@ -1,12 +1,9 @@
 package capturefile
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/jsontree"
@@ -44,12 +41,6 @@ func (r *Reader) complete(f *schema.Frame, has given) error {
 		if !control && f.Protocol == schema.ACP {
 			f.End = schema.EndLF
 		}
-	}
-	if err := checkHashes(f); err != nil {
-		return err
-	}
-	if err := checkHTTP(f); err != nil {
-		return err
 	}
 	return f.Validate()
 }
@@ -107,42 +98,4 @@ func (r *Reader) speak(f *schema.Frame, has given) error {
 		return nil
 	}
 	return fmt.Errorf(`member "protocol": want acp or a2a, got %q`, f.Protocol)
-}
-
-func checkHashes(f *schema.Frame) error {
-	for _, hash := range []struct {
-		name, value string
-		digits      int
-	}{{"salt", f.Salt, 32}, {"chain", f.Chain, 64}, {"blob", f.Blob, 64}} {
-		if hash.value == "" {
-			continue
-		}
-		if _, err := hex.DecodeString(hash.value); err != nil || len(hash.value) != hash.digits {
-			return fmt.Errorf("member %q: want %d hexadecimal digits, got %q", hash.name, hash.digits, hash.value)
-		}
-	}
-	return nil
-}
-
-func checkHTTP(f *schema.Frame) error {
-	switch {
-	case len(f.HTTP) == 0:
-		return nil
-	case len(f.HTTP) > schema.MaxHTTP:
-		return fmt.Errorf(`member "http": want at most %d bytes, got %d`, schema.MaxHTTP, len(f.HTTP))
-	case !object(f.HTTP):
-		return fmt.Errorf(`member "http": want one JSON object on one line, got %q`, cut(f.HTTP))
-	}
-	return nil
-}
-
-// object reports whether data is one JSON object that names no member twice, on one line.
-func object(data []byte) bool {
-	v := jsontext.Value(data)
-	for _, c := range data {
-		if c == '\n' || c == '\r' {
-			return false
-		}
-	}
-	return v.IsValid() && v.Kind() == '{'
 }
