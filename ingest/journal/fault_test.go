@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ type faulty struct {
 	write    func(b []byte, off int64) (n int, err error) // nil: the file's own
 	truncate error
 	sync     error
-	syncs    int
+	syncs    atomic.Int32
 }
 
 func (f *faulty) WriteAt(b []byte, off int64) (int, error) {
@@ -39,7 +40,7 @@ func (f *faulty) Truncate(size int64) error {
 }
 
 func (f *faulty) Sync() error {
-	f.syncs++
+	f.syncs.Add(1)
 	if f.sync != nil {
 		return f.sync
 	}
@@ -161,10 +162,11 @@ func TestRunSyncs(t *testing.T) {
 	require.NoError(t, w.Append(ctx, schema.FromAgent, time.Now(), []byte("x")))
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
-	time.Sleep(3 * SyncEvery)
+	require.Eventually(t, func() bool { return disk.syncs.Load() > 0 }, 20*time.Second, time.Millisecond)
+	time.Sleep(2 * SyncEvery)
 	cancel()
 	require.NoError(t, <-done)
-	require.Equal(t, 2, disk.syncs, "once for the chunk, once at the end")
+	require.Equal(t, int32(2), disk.syncs.Load(), "once for the chunk, once at the end")
 }
 
 func TestSyncFails(t *testing.T) {

@@ -21,9 +21,12 @@ type conversation struct {
 	agent   *agent
 	ended   chan error // one of each pump
 	outputs chan struct{}
-	finish  bell // the agent's output ends with what is in its pipes; its input ends
-	abort   bell // everything ends where it stands
+	finish  bell            // the agent's output ends with what is in its pipes; its input ends
+	abort   bell            // everything ends where it stands
+	ctx     context.Context // of appends; ends with abort
 	release context.CancelFunc
+	input   context.Context // of appends of the client's input; ends with finish too
+	refuse  context.CancelCauseFunc
 	timer   *time.Timer
 	cause   error // why it was stopped
 	stopped bool
@@ -42,12 +45,13 @@ func converse(ctx context.Context, o Options, signals <-chan os.Signal) (r Resul
 	if c.agent, err = start(o); err != nil {
 		return Result{ExitCode: startCode(err)}, err
 	}
-	appendCtx, release := context.WithCancel(context.WithoutCancel(ctx))
-	defer release()
-	c.release = release
+	c.ctx, c.release = context.WithCancel(context.WithoutCancel(ctx))
+	defer c.release()
+	c.input, c.refuse = context.WithCancelCause(c.ctx)
+	defer c.refuse(nil)
 	for _, p := range c.pumps(o) {
 		go func() {
-			err := p.run(appendCtx, o.Journal)
+			err := p.run(o.Journal)
 			if p.drains {
 				c.outputs <- struct{}{}
 			}
@@ -62,10 +66,10 @@ func converse(ctx context.Context, o Options, signals <-chan os.Signal) (r Resul
 
 func (c *conversation) pumps(o Options) []*pump {
 	return []*pump{
-		{from: schema.FromClient, src: o.Stdin, dst: c.agent.stdin, dstOwn: true, closeDst: true, finish: c.finish, abort: c.abort},
-		{from: schema.FromAgent, src: c.agent.stdout, dst: o.Stdout, closeDst: true, drains: true, finish: c.finish, abort: c.abort},
+		{ctx: c.input, from: schema.FromClient, src: o.Stdin, dst: c.agent.stdin, dstOwn: true, closeDst: true, finish: c.finish, abort: c.abort},
+		{ctx: c.ctx, from: schema.FromAgent, src: c.agent.stdout, dst: o.Stdout, closeDst: true, drains: true, finish: c.finish, abort: c.abort},
 		// The client's stderr stays open to the end: the tap's caller speaks there too.
-		{from: schema.FromStderr, src: c.agent.stderr, dst: o.Stderr, drains: true, finish: c.finish, abort: c.abort},
+		{ctx: c.ctx, from: schema.FromStderr, src: c.agent.stderr, dst: o.Stderr, drains: true, finish: c.finish, abort: c.abort},
 	}
 }
 
@@ -96,25 +100,32 @@ func (c *conversation) steer(ctx context.Context, signals <-chan os.Signal, exit
 			}
 		case <-c.outputs:
 			if outputs--; outputs == 0 && gone {
-				c.finish.ring()
+				c.wrapUp()
 			}
 		case waitErr = <-exited:
 			gone = true
 			exited = nil
 			if outputs == 0 {
-				c.finish.ring()
+				c.wrapUp()
 			} else {
 				c.timer.Reset(c.grace)
 			}
 		case <-c.timer.C:
 			if gone {
-				c.finish.ring()
+				c.wrapUp()
 			} else {
 				c.agent.signal(syscall.SIGKILL)
 			}
 		}
 	}
 	return errors.Join(c.cause, waitErr)
+}
+
+// wrapUp ends what still goes on once the agent is gone. Input that a full journal holds back has
+// nobody to go to.
+func (c *conversation) wrapUp() {
+	c.finish.ring()
+	c.refuse(errors.New("the agent has exited"))
 }
 
 // stop ends the conversation where it stands. The first cause counts; what follows from it does not.

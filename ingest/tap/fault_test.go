@@ -74,6 +74,25 @@ func TestJournalHoldsTheConversation(t *testing.T) {
 	require.Contains(t, j.closed[0].Error, "the user gave up")
 }
 
+// A full journal holds back what the client says; the agent goes meanwhile. Nobody waits for room then.
+func TestAgentExitsWhileInputIsHeld(t *testing.T) {
+	j := &memory{appending: func(ctx context.Context, from schema.From, _ []byte) error {
+		if from != schema.FromClient {
+			return nil
+		}
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}}
+	c := runTap(t, j, "exit", "3")
+	_, err := c.stdin.WriteString("hello")
+	require.NoError(t, err)
+	r, err := c.wait()
+	require.Equal(t, 3, r.ExitCode)
+	if err != nil { // unless the agent was gone before the tap had read it
+		require.ErrorContains(t, err, "record 5 bytes from client: the agent has exited")
+	}
+}
+
 func TestStubbornAgentIsKilled(t *testing.T) {
 	c := runTap(t, &memory{}, "stubborn")
 	require.Equal(t, "ready", c.line())

@@ -17,6 +17,7 @@ const chunk = 64 << 10 // bytes read at once; a pipe of the default size holds a
 // pump moves one direction's bytes: read, keep, pass on. What a peer saw is kept, as it is kept
 // first; what it keeps may not have reached a peer that went away.
 type pump struct {
+	ctx           context.Context // of appends
 	from          schema.From
 	src, dst      *os.File
 	dstOwn        bool // dst is not shared with other processes, so its mode may be changed
@@ -27,7 +28,7 @@ type pump struct {
 
 // run ends at the end of src, when dst's reader is gone, or when asked to. Both are closed then, so
 // that each side sees that the other has gone.
-func (p *pump) run(ctx context.Context, journal Journal) (err error) {
+func (p *pump) run(journal Journal) error {
 	defer func() {
 		_ = p.src.Close() // nothing can be lost by closing what is only read
 		if p.closeDst {
@@ -76,7 +77,7 @@ func (p *pump) run(ctx context.Context, journal Journal) (err error) {
 			left -= min(n, left)
 		}
 		if journal != nil {
-			if err := journal.Append(ctx, p.from, time.Now(), buf[:n]); err != nil {
+			if err := journal.Append(p.ctx, p.from, time.Now(), buf[:n]); err != nil {
 				return fmt.Errorf("record %d bytes from %s: %w", n, p.from, err)
 			}
 		}
