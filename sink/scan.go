@@ -163,7 +163,7 @@ func (s *scanner) token(kind jsontext.Kind) error {
 // want reads a string that has to be the given token.
 func (s *scanner) want(name, value string) error {
 	v, err := s.dec.ReadValue()
-	if err == nil && (len(v) < 2 || string(v[1:len(v)-1]) != value) {
+	if err == nil && (v.Kind() != '"' || string(v[1:len(v)-1]) != value) {
 		err = fmt.Errorf("%s is %s, the subject says %q", name, v, value)
 	}
 	return err
@@ -194,7 +194,7 @@ func (s *scanner) time(name string, at *time.Time) error {
 	if err != nil {
 		return err
 	}
-	if len(v) < 2 || v[0] != '"' {
+	if v.Kind() != '"' {
 		return fmt.Errorf("read %s: want a time, got %s", name, v)
 	}
 	t, err := time.Parse(time.RFC3339Nano, string(v[1:len(v)-1]))

@@ -34,7 +34,7 @@ func (s *scanner) text(dst *string) error {
 	if err != nil {
 		return err
 	}
-	if len(v) >= 2 && string(v[1:len(v)-1]) == *dst && !strings.Contains(*dst, `\`) {
+	if v.Kind() == '"' && string(v[1:len(v)-1]) == *dst && !strings.Contains(*dst, `\`) {
 		return nil
 	}
 	plain, err := jsontext.AppendUnquote(nil, v)

@@ -89,7 +89,7 @@ func (s *Sink) end(ctx context.Context, err error) error {
 
 // partitions runs every partition until one fails or the connection was made anew.
 func (s *Sink) partitions(ctx context.Context, info topology.Info, connected <-chan nats.Status) error {
-	blobs, err := topology.OpenBlobs(ctx, s.o.JS)
+	blobs, err := retry(ctx, s, "open the blobs", func() (*topology.Blobs, error) { return topology.OpenBlobs(ctx, s.o.JS) })
 	if err != nil {
 		return err
 	}
