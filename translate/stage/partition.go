@@ -22,8 +22,10 @@ type partition struct {
 	folded  atomic.Uint64 // stream sequence of the last frame handled
 	backlog backlog
 	waiting waiting
-	events  []schema.Event // scratch of handle
-	line    []byte         // scratch of sendDeltas
+	// Those of the consuming goroutine alone: captures by raw subject, and scratch.
+	bySubject map[string]*capture
+	events    []schema.Event
+	line      []byte
 
 	mu           sync.Mutex
 	captures     map[schema.Identity]*capture
@@ -35,6 +37,7 @@ func newPartition(w *Worker, number uint32) *partition {
 	return &partition{
 		worker: w, number: number, subject: schema.RawPartition(number),
 		backlog:      backlog{limit: w.opts.Backlog},
+		bySubject:    map[string]*capture{},
 		captures:     map[schema.Identity]*capture{},
 		parkedBefore: map[schema.Identity]*Parked{},
 	}
@@ -56,14 +59,13 @@ func (p *partition) consume(ctx context.Context) error {
 
 // handle folds one delivered frame. Its error ends the partition.
 func (p *partition) handle(ctx context.Context, m topology.Message) error {
-	_, id, err := schema.ParseSubject(m.Subject)
-	if err != nil || m.Subject != schema.RawSubject(id, p.worker.info.Partitions) {
+	c := p.lockSubject(m.Subject)
+	if c == nil {
 		// No capture has this subject, so there is nothing to fold or to park. The frame stays stored.
 		p.worker.counts.strays.Add(1)
 		p.worker.log.Error().Str("subject", m.Subject).Uint64("stream_seq", m.Seq).Msg("frame on the subject of no capture of this partition")
 		return nil
 	}
-	c := p.lock(id)
 	defer c.mu.Unlock()
 	if !c.loaded {
 		if err := p.load(ctx, c); err != nil {
@@ -75,6 +77,7 @@ func (p *partition) handle(ctx context.Context, m topology.Message) error {
 			}
 		}
 	}
+	var err error
 	p.events, err = p.fold(ctx, c, m, p.events[:0])
 	if err == nil && m.Seq > p.taken {
 		p.sendDeltas(p.events)
@@ -118,6 +121,25 @@ func (p *partition) fold(ctx context.Context, c *capture, m topology.Message, ds
 	p.worker.counts.frames.Add(1)
 	p.touch(c)
 	return events, nil
+}
+
+// lockSubject finds or makes the capture of a raw subject and locks it; nil if the subject is no
+// capture's in this partition.
+func (p *partition) lockSubject(subject string) *capture {
+	if c := p.bySubject[subject]; c != nil {
+		c.mu.Lock()
+		if !c.gone {
+			return c
+		}
+		c.mu.Unlock()
+	}
+	_, id, err := schema.ParseSubject(subject)
+	if err != nil || subject != schema.RawSubject(id, p.worker.info.Partitions) {
+		return nil
+	}
+	c := p.lock(id)
+	p.bySubject[subject] = c
+	return c
 }
 
 // lock finds or makes the capture and locks it.

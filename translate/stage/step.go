@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -96,8 +97,9 @@ func (c *capture) take(f *schema.Frame, all []schema.Event) (g group, bad *failu
 		return group{}, nil
 	}
 	g = group{frame: f.Seq, chain: f.Chain, events: make([]event, 0, durable)}
-	size := 0
 	c.countAfter(all, durable)
+	buffer := c.part.worker.buffers.get()
+	defer func() { c.part.worker.buffers.put(buffer) }()
 	for i := range all {
 		e := &all[i]
 		if e.Ephemeral {
@@ -108,17 +110,19 @@ func (c *capture) take(f *schema.Frame, all []schema.Event) (g group, bad *failu
 			c.after[e.Session]--
 			out.ordinal -= c.after[e.Session]
 		}
-		if c.seen != nil && c.seen.covers(out.origin) {
-			if c.seen.holds(out.origin) {
-				out.line = e.AppendJSON(nil)
-				if err := c.seen.check(&out); err != nil {
-					return group{}, &failure{ReasonDiverged, err}
-				}
+		covered := c.seen != nil && c.seen.covers(out.origin)
+		if covered && !c.seen.holds(out.origin) {
+			continue
+		}
+		buffer = e.AppendJSON(buffer[:0])
+		if covered {
+			out.line = buffer
+			if err := c.seen.check(&out); err != nil {
+				return group{}, &failure{ReasonDiverged, err}
 			}
 			continue
 		}
-		out.line = e.AppendJSON(make([]byte, 0, max(512, size)))
-		size = len(out.line)
+		out.line = bytes.Clone(buffer)
 		g.bytes += len(out.line)
 		g.events = append(g.events, out)
 	}

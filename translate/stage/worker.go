@@ -30,6 +30,7 @@ type Worker struct {
 	parkedKeys jetstream.KeyValue
 	partitions map[uint32]*partition
 	queue      *queue
+	buffers    buffers
 	counts     counts
 }
 
