@@ -1,0 +1,126 @@
+package render
+
+import "strings"
+
+// tabStop is how wide a tab is at most.
+const tabStop = 4
+
+// flow writes text, in one piece or as it is typed, with an indent before each line, wrapped between
+// words. White space at the beginning of a line of the text stays, since it may be code.
+type flow struct {
+	page   *page
+	indent string
+	edge   style // of the indent
+	style  style
+	spaces int  // read, not yet written
+	begun  bool // the line has its indent
+	cr     bool // the last piece ended in a carriage return, which may be half of a line end
+}
+
+func (p *page) flow(indent string, edge, s style) *flow {
+	return &flow{page: p, indent: indent, edge: edge, style: s}
+}
+
+// block writes whole text and ends its last line.
+func (p *page) block(indent string, edge, s style, text string) {
+	f := p.flow(indent, edge, s)
+	f.feed(text)
+	f.end()
+}
+
+// feed writes the next piece of the text, as it was sent.
+func (f *flow) feed(piece string) {
+	if f.cr {
+		piece = "\r" + piece
+	}
+	if f.cr = strings.HasSuffix(piece, "\r"); f.cr {
+		piece = piece[:len(piece)-1]
+	}
+	text := visible(piece)
+	for text != "" {
+		switch text[0] {
+		case '\n':
+			if !f.begun { // a blank line
+				f.page.put(f.edge, strings.TrimRight(f.indent, " "))
+			}
+			f.line()
+			text = text[1:]
+		case ' ', '\t':
+			f.space(text[0])
+			text = text[1:]
+		default:
+			end := strings.IndexAny(text, " \t\n")
+			if end < 0 {
+				end = len(text)
+			}
+			f.word(text[:end])
+			text = text[end:]
+		}
+	}
+}
+
+// end ends the line, if there is one.
+func (f *flow) end() {
+	if f.cr {
+		f.cr = false
+		f.word(visible("\r"))
+	}
+	if f.begun {
+		f.line()
+	}
+}
+
+func (f *flow) space(c byte) {
+	if c == ' ' {
+		f.spaces++
+		return
+	}
+	at := f.spaces
+	if f.begun {
+		at += f.page.column - columns(f.indent)
+	}
+	f.spaces += tabStop - at%tabStop
+}
+
+func (f *flow) word(word string) {
+	f.begin()
+	start := columns(f.indent)
+	width := f.page.width
+	if w := columns(word); width > 0 && f.page.column+f.spaces+w > width && f.page.column > start {
+		f.line()
+		f.begin()
+	}
+	for width > 0 && f.page.column+f.spaces+columns(word) > width {
+		f.spaces = min(f.spaces, max(0, width-f.page.column-1))
+		head, tail := take(word, width-f.page.column-f.spaces)
+		if head == "" {
+			break // not even one character fits
+		}
+		f.write(head)
+		if tail == "" {
+			return
+		}
+		f.line()
+		f.begin()
+		word = tail
+	}
+	f.write(word)
+}
+
+func (f *flow) write(word string) {
+	f.page.put(f.style, strings.Repeat(" ", f.spaces)+word)
+	f.spaces = 0
+}
+
+func (f *flow) begin() {
+	if !f.begun {
+		f.begun = true
+		f.page.put(f.edge, f.indent)
+	}
+}
+
+// line ends the line; spaces at its end are nobody's.
+func (f *flow) line() {
+	f.page.newline()
+	f.begun, f.spaces = false, 0
+}

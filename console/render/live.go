@@ -1,0 +1,155 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// typing is a message as it is typed.
+type typing struct {
+	key   string
+	flow  *flow
+	shown strings.Builder // all of the message's text that was written
+	role  schema.Role
+	ch    schema.Channel
+}
+
+func typingKey(role schema.Role, channel schema.Channel, id string) string {
+	return string(role) + "\x00" + string(channel) + "\x00" + id
+}
+
+// Delta writes the next piece of a message, an ephemeral event, as it is typed. Other events are not
+// written.
+func (r *Renderer) Delta(e schema.Event) error {
+	switch k := e.Kind.(type) {
+	case *schema.Delta:
+		r.piece(&e, schema.Answer, k.MessageID, k.TextFragment, k.Reset)
+	case *schema.Progress:
+		if t, ok := k.Detail.(*schema.Thinking); ok {
+			r.piece(&e, schema.Thought, t.MessageID, t.Text, t.Reset)
+		}
+	}
+	return r.page.flush()
+}
+
+func (r *Renderer) piece(e *schema.Event, channel schema.Channel, id, text string, anew bool) {
+	if r.first.IsZero() {
+		r.first = e.EmittedAt
+	}
+	t := r.typist(e, schema.Assistant, channel, id)
+	if anew && t.shown.Len() > 0 {
+		r.anew(t, "the text starts anew")
+	}
+	t.feed(text)
+}
+
+// Snapshot writes what is open and was not written yet. Nothing of it is written twice: text that was
+// typed goes on where it stands.
+func (r *Renderer) Snapshot(messages []schema.OpenMessage, tools []schema.OpenTool) error {
+	for i := range tools {
+		c := r.card(tools[i].State.ToolID)
+		e := schema.Event{Kind: &tools[i].State, EmittedAt: r.first}
+		r.drawState(c, &e, c.update(&e))
+	}
+	for _, m := range messages {
+		if m.Text == "" {
+			continue
+		}
+		e := schema.Event{EmittedAt: r.first}
+		t := r.typist(&e, m.Role, m.Channel, m.MessageID)
+		rest, ok := strings.CutPrefix(m.Text, t.shown.String())
+		if !ok {
+			r.anew(t, "what was shown is not the text so far, which is")
+			rest = m.Text
+		}
+		t.feed(rest)
+	}
+	return r.page.flush()
+}
+
+// typist makes a message the one that is being typed.
+func (r *Renderer) typist(e *schema.Event, role schema.Role, channel schema.Channel, id string) *typing {
+	key := typingKey(role, channel, id)
+	t := r.typed[key]
+	if t != nil && t == r.typing {
+		return t
+	}
+	s, who := speaker(e, role, channel)
+	if t == nil {
+		t = &typing{key: key, role: role, ch: channel}
+		r.typed[key] = t
+	} else {
+		who += " (goes on)"
+	}
+	r.settle()
+	r.head(s, who, e)
+	indent, style := textStyle(channel)
+	t.flow = r.page.flow(indent, plain, style)
+	r.typing = t
+	return t
+}
+
+func (t *typing) feed(text string) {
+	t.shown.WriteString(text)
+	t.flow.feed(text)
+}
+
+// anew says why a text is written from its beginning.
+func (r *Renderer) anew(t *typing, why string) {
+	t.flow.end()
+	r.page.put(warn, body+"("+why+")")
+	r.page.newline()
+	t.shown.Reset()
+}
+
+// pause ends the line of what is being typed, since something else is written.
+func (r *Renderer) pause() {
+	if r.typing != nil {
+		r.typing.flow.end()
+		r.typing = nil
+	}
+}
+
+// finish writes what is missing of a message that was typed; false if it was not typed.
+func (r *Renderer) finish(e *schema.Event, m *schema.Message) bool {
+	key := typingKey(m.Role, m.Channel, m.MessageID)
+	t := r.typed[key]
+	if t == nil {
+		return false
+	}
+	rest, prefix := strings.CutPrefix(m.Text, t.shown.String())
+	if t != r.typing && (!prefix || rest != "" || len(e.Flags) > 0 || m.Content != nil) {
+		t = r.typist(e, m.Role, m.Channel, m.MessageID)
+	}
+	delete(r.typed, key)
+	if !prefix {
+		r.anew(t, "the stored text is not what was typed; it is")
+		rest = m.Text
+	}
+	if t == r.typing {
+		t.feed(rest)
+		r.pause()
+		r.remarks(e, m)
+	}
+	return true
+}
+
+// remarks writes what a typed message could not show yet: flags, and parts that are not text.
+func (r *Renderer) remarks(e *schema.Event, m *schema.Message) {
+	indent, _ := textStyle(m.Channel)
+	if m.Content != nil {
+		for part := range parse(m.Content).Children() {
+			if !part.Get("type").Is("text") {
+				r.attachment(indent, part)
+			}
+		}
+	}
+	if len(e.Flags) > 0 {
+		r.page.put(plain, strings.TrimSuffix(indent, " "))
+		for _, f := range e.Flags {
+			r.page.put(warn, " ["+oneLine(string(f))+"]")
+		}
+		r.page.newline()
+	}
+}

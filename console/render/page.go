@@ -1,0 +1,81 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// page writes styled text and knows the column. Text must be visible already. The first error of the
+// writer stays.
+type page struct {
+	out    *bufio.Writer
+	colour bool
+	width  int // 0: lines are not wrapped
+	column int
+	blank  bool // the last line is blank, or there is none
+}
+
+func newPage(w io.Writer, o Options) *page {
+	return &page{out: bufio.NewWriter(w), colour: o.Colour, width: o.Width, blank: true}
+}
+
+// put writes text without a line feed at the current column.
+func (p *page) put(s style, text string) {
+	if text == "" {
+		return
+	}
+	if code := palette[s]; p.colour && code != "" {
+		p.write(code + text + reset)
+	} else {
+		p.write(text)
+	}
+	p.column += columns(text)
+	p.blank = false
+}
+
+func (p *page) write(text string) {
+	_, _ = p.out.WriteString(text) // a bufio.Writer keeps its error, and flush gives it
+}
+
+func (p *page) newline() {
+	p.write("\n")
+	p.blank = p.column == 0
+	p.column = 0
+}
+
+// gap leaves one blank line, unless there is one.
+func (p *page) gap() {
+	if p.column > 0 {
+		p.newline()
+	}
+	if !p.blank {
+		p.newline()
+	}
+}
+
+// right writes text at the right edge of the line, or behind two spaces where the line is not
+// wrapped, or where it does not fit.
+func (p *page) right(s style, text string) {
+	if text == "" {
+		return
+	}
+	p.put(plain, strings.Repeat(" ", max(2, p.width-p.column-columns(text))))
+	p.put(s, text)
+}
+
+// room is how much fits on the line beside what is reserved.
+func (p *page) room(reserved int) int {
+	if p.width == 0 {
+		return 1 << 20
+	}
+	return max(8, p.width-p.column-reserved)
+}
+
+func (p *page) flush() error {
+	if err := p.out.Flush(); err != nil {
+		return fmt.Errorf("write transcript: %w", err)
+	}
+	return nil
+}

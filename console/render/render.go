@@ -1,0 +1,179 @@
+package render
+
+import (
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// Options of a Renderer. The zero value writes plain text without wrapping.
+type Options struct {
+	Colour bool // escape sequences for colour; else plain text only
+	Width  int  // columns; 0 = lines are not wrapped
+	Times  bool // show when things happened, from the transcript's first event on
+	Raw    bool // show every Raw, those that another event shows as well
+	Lines  int  // of a tool's input and output and of noise, the rest is left out; 0 = 8, below 0 = all
+}
+
+// Renderer writes one transcript. It is not safe for concurrent use. Text of the transcript never
+// reaches the terminal as control characters.
+type Renderer struct {
+	o    Options
+	page *page
+
+	first   time.Time // of the transcript's first event
+	asked   origin    // of the last user message, whose Raw need not be shown
+	hidden  int       // events left out
+	cards   map[string]*card
+	uses    map[string]string // tool as the peer calls it → card
+	held    *schema.Event     // a call or a result whose state follows
+	whole   bool              // cards are complete before they are drawn
+	current string            // card whose lines were written last
+	typing  *typing
+	typed   map[string]*typing
+}
+
+type origin = schema.Origin
+
+// New makes a renderer.
+func New(w io.Writer, o Options) *Renderer {
+	if o.Lines == 0 {
+		o.Lines = 8
+	}
+	return &Renderer{o: o, page: newPage(w, o), cards: map[string]*card{}, uses: map[string]string{}, typed: map[string]*typing{}}
+}
+
+// Event writes a stored event as it comes. Events are expected in the order of their numbers. A
+// message that was typed is not written a second time.
+func (r *Renderer) Event(e schema.Event) error {
+	r.event(&e)
+	return r.page.flush()
+}
+
+// Notice writes a line about the transcript that is not of it, such as that it lags or has ended.
+func (r *Renderer) Notice(text string) error {
+	r.settle()
+	r.page.gap()
+	r.page.put(warn, markAlarm+" ")
+	r.page.put(plain, fit(oneLine(text), r.page.room(0)))
+	r.page.newline()
+	return r.page.flush()
+}
+
+// Close ends what is being typed and says how many events were left out.
+func (r *Renderer) Close() error {
+	r.settle()
+	if r.hidden > 0 {
+		r.page.gap()
+		r.page.put(dim, count(r.hidden, "protocol record")+" left out: shown above by what they say")
+		r.page.newline()
+	}
+	return r.page.flush()
+}
+
+// settle brings what is unfinished on the page to the end of its line.
+func (r *Renderer) settle() {
+	if r.held != nil {
+		e := r.held
+		r.held = nil
+		r.alone(e)
+	}
+	r.pause()
+	r.current = ""
+}
+
+func (r *Renderer) event(e *schema.Event) {
+	if r.first.IsZero() {
+		r.first = e.EmittedAt
+	}
+	if r.held != nil && r.joins(e) {
+		return
+	}
+	if r.held != nil {
+		held := r.held
+		r.held = nil
+		r.alone(held)
+	}
+	switch k := e.Kind.(type) {
+	case *schema.Message:
+		r.message(e, k)
+	case *schema.Delta, *schema.Progress:
+		r.progress(e)
+	case *schema.ToolCall, *schema.ToolResult, *schema.ToolState:
+		r.tool(e)
+	case *schema.Stop:
+		r.stop(e, k)
+	case *schema.Raw:
+		r.raw(e, k)
+	case *schema.Unknown:
+		r.record(e, k.Name+" (a kind that this version does not know)", k.Value)
+	}
+}
+
+// head begins a block: a blank line, a mark or a speaker, what is odd about it, and when it was.
+func (r *Renderer) head(s style, title string, e *schema.Event) {
+	r.pause()
+	r.current = ""
+	r.page.gap()
+	r.page.put(s, title)
+	r.edge(e)
+}
+
+// edge ends a head line with the event's flags and time.
+func (r *Renderer) edge(e *schema.Event) {
+	for _, f := range e.Flags {
+		r.page.put(warn, " ["+oneLine(string(f))+"]")
+	}
+	r.page.right(dim, r.when(e))
+	r.page.newline()
+}
+
+// line writes one line: a mark, what it is, and more about it in the room that is left.
+func (r *Renderer) line(s style, mark, what, more string, e *schema.Event) {
+	r.pause()
+	if r.current != "" {
+		r.page.gap()
+	}
+	r.current = ""
+	r.page.put(s, mark+" ")
+	r.page.put(s, fit(what, r.page.room(0)))
+	reserved := columns(r.when(e)) + 2
+	for _, f := range e.Flags {
+		reserved += len(f) + 3
+	}
+	if more != "" && r.page.room(reserved) > 12 {
+		r.page.put(dim, "  "+fit(more, r.page.room(reserved+2)))
+	}
+	r.edge(e)
+}
+
+func (r *Renderer) when(e *schema.Event) string {
+	if !r.o.Times {
+		return ""
+	}
+	return "+" + span(e.EmittedAt.Sub(r.first))
+}
+
+// span writes a duration in the precision that people want.
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + span(-d)
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
+	case d < time.Minute:
+		return strconv.FormatFloat(d.Truncate(100*time.Millisecond).Seconds(), 'f', 1, 64) + " s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + " min " + strconv.Itoa(int(d.Seconds())%60) + " s"
+	}
+	return strconv.Itoa(int(d.Hours())) + " h " + strconv.Itoa(int(d.Minutes())%60) + " min"
+}
+
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}

@@ -1,0 +1,108 @@
+package render
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/acp"
+	"github.com/steno-io/steno/sink"
+)
+
+// Transcript writes the heading of a transcript.
+func (r *Renderer) Transcript(s sink.Summary) error {
+	r.first = s.FirstAt
+	title := oneLine(s.Title)
+	if title == "" {
+		title = "untitled"
+	}
+	r.page.put(heading, fit(title, r.page.room(0)))
+	r.page.newline()
+	r.page.put(dim, s.Key)
+	r.page.newline()
+	words := []string{strings.TrimSpace(string(s.Protocol) + " " + s.Dialect), oneLine(s.Agent), string(s.Status),
+		count(int(s.Frames), "frame") + ", " + count(int(s.Events), "event")}
+	if s.Unaccounted != 0 {
+		words = append(words, count(int(s.Unaccounted), "frame")+" unaccounted")
+	}
+	if !s.FirstAt.IsZero() {
+		words = append(words, s.FirstAt.UTC().Format("2006-01-02 15:04:05 UTC"), span(s.LastAt.Sub(s.FirstAt)))
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	r.page.block("", dim, dim, strings.Join(words, " · "))
+	if s.Cwd != "" {
+		r.page.block("", dim, dim, "in "+oneLine(s.Cwd))
+	}
+	return r.page.flush()
+}
+
+// Show writes a whole transcript: its heading, then its events where their first frames stand, each
+// tool's card complete. It closes the renderer.
+func (r *Renderer) Show(s sink.Summary, events iter.Seq2[schema.Event, error]) error {
+	var all []schema.Event
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		all = append(all, e)
+	}
+	if err := r.Transcript(s); err != nil {
+		return err
+	}
+	r.whole = true
+	for i := range all {
+		r.gather(&all[i])
+	}
+	slices.SortStableFunc(all, func(a, b schema.Event) int {
+		return cmp.Or(cmp.Compare(firstFrame(&a), firstFrame(&b)), cmp.Compare(a.WorkerSeq, b.WorkerSeq), cmp.Compare(a.Part, b.Part))
+	})
+	for i := range all {
+		r.event(&all[i])
+		if r.page.out.Buffered() > 1<<16 {
+			if err := r.page.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return r.Close()
+}
+
+// firstFrame is where an event stands for a reader.
+func firstFrame(e *schema.Event) uint64 {
+	if len(e.Frames) == 0 {
+		return e.WorkerSeq
+	}
+	return e.Frames[0][0]
+}
+
+// gather puts what an event says of a tool on its card.
+func (r *Renderer) gather(e *schema.Event) {
+	switch k := e.Kind.(type) {
+	case *schema.ToolCall, *schema.ToolResult, *schema.ToolState:
+		r.card(toolID(e)).update(e)
+	case *schema.Raw:
+		v := parse(k.Value)
+		switch k.Source {
+		case acp.MethodRequestPermission:
+			if c := r.asker(v.Get("toolCall").Get("toolCallId")); c != nil {
+				c.asks = append(c.asks, ask{offered: offered(v.Get("options"))})
+			}
+		case acp.MethodRequestPermission + "/decision":
+			if c := r.asker(v.Get("toolCallId")); c != nil && len(c.asks) > 0 {
+				c.decide(decide(v))
+			}
+		}
+	}
+}
+
+// decide answers the first question that has no answer yet.
+func (c *card) decide(a ask) {
+	for i := range c.asks {
+		if c.asks[i].decided == "" {
+			c.asks[i] = a
+			return
+		}
+	}
+}
