@@ -16,8 +16,7 @@ type export struct {
 	path    string
 	count   *lineCounter
 	d       *jsontext.Decoder
-	inside  bool // the array
-	seen    bool
+	inside  bool   // the array
 	message int    // its number in the array, from 1
 	seq     uint64 // of the message before
 	err     error
