@@ -22,7 +22,6 @@ type proof struct {
 	id       schema.Identity
 	info     sink.CaptureInfo
 	fold     *Fold
-	chain    string
 	sessions map[uint32]*session
 	named    frameSet
 	stopped  bool // the frames cannot be folded any further
@@ -49,7 +48,7 @@ func (r *run) capture(ctx context.Context, id schema.Identity) (result, error) {
 	if err := p.end(); err != nil {
 		return result{}, err
 	}
-	p.result.frames, p.result.transcripts = p.heads.Raw, 0
+	p.result.frames = p.heads.Raw
 	for _, s := range p.sessions {
 		if s.head > 0 || s.given > 0 {
 			p.transcripts++
