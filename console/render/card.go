@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -50,7 +51,10 @@ func (c *card) update(e *schema.Event) (newInput bool) {
 	case *schema.ToolCall:
 		c.name, c.input, c.flags = k.Tool, given(k.Input), e.Flags
 	case *schema.ToolResult:
-		c.output, c.isError = given(k.Output), k.IsError
+		c.isError = k.IsError
+		if output := given(k.Output); output != nil {
+			c.output = output
+		}
 	case *schema.ToolState:
 		c.name, c.title, c.phase = k.Name, k.Title, k.State
 		for _, input := range []schema.JSON{k.Input, k.State.Input, k.State.PartialInput} {
@@ -60,10 +64,20 @@ func (c *card) update(e *schema.Event) (newInput bool) {
 			}
 		}
 		if c.output == nil && k.State.Output != nil {
-			c.output = schema.AppendString(nil, *k.State.Output)
+			c.output = outputValue(*k.State.Output)
 		}
 	}
 	return c.input != nil && !bytes.Equal(before, c.input)
+}
+
+// outputValue is a state's output, which is a string, or the JSON text of anything else.
+func outputValue(output string) schema.JSON {
+	if strings.HasPrefix(output, "{") || strings.HasPrefix(output, "[") {
+		if json.Valid([]byte(output)) {
+			return schema.JSON(output)
+		}
+	}
+	return schema.AppendString(nil, output)
 }
 
 // given is a value that is neither absent nor null nor without members.
@@ -189,12 +203,11 @@ func (r *Renderer) cardOutput(c *card) {
 
 func (r *Renderer) cardAsk(a *ask) {
 	r.page.put(dim, "  ? ")
-	r.page.put(plain, fit("asked: "+a.offered, r.page.room(columns(a.decided)+4)))
+	r.page.put(plain, fit("asked: "+a.offered, r.page.room(0)))
+	r.page.newline()
 	if a.decided != "" {
 		r.decided(a)
-		return
 	}
-	r.page.newline()
 }
 
 func (r *Renderer) decided(a *ask) {
@@ -202,13 +215,13 @@ func (r *Renderer) decided(a *ask) {
 	if a.allowed {
 		s = good
 	}
-	r.page.put(s, "  → "+a.decided)
+	r.page.put(s, "  → answered: "+a.decided)
 	r.page.newline()
 }
 
 // excerpt writes the first lines of a text and says how much was left out.
 func (r *Renderer) excerpt(indent string, s style, text string) {
-	text = strings.TrimRight(text, "\n")
+	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	all := strings.Split(text, "\n")
 	shown := all
 	if r.o.Lines > 0 && len(all) > r.o.Lines {

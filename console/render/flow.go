@@ -13,7 +13,11 @@ type flow struct {
 	edge   style // of the indent
 	style  style
 	spaces int  // read, not yet written
+	breaks int  // line ends read, not yet written: those at the end of a text are nobody's
 	begun  bool // the line has its indent
+	any    bool // something was written
+	goesOn bool // it is the rest of a line: spaces before its first word are nobody's
+	hang   int  // columns by which a wrapped line of the text is indented further
 	cr     bool // the last piece ended in a carriage return, which may be half of a line end
 }
 
@@ -40,10 +44,7 @@ func (f *flow) feed(piece string) {
 	for text != "" {
 		switch text[0] {
 		case '\n':
-			if !f.begun { // a blank line
-				f.page.put(f.edge, strings.TrimRight(f.indent, " "))
-			}
-			f.line()
+			f.breaks, f.spaces = f.breaks+1, 0
 			text = text[1:]
 		case ' ', '\t':
 			f.space(text[0])
@@ -76,19 +77,28 @@ func (f *flow) space(c byte) {
 		return
 	}
 	at := f.spaces
-	if f.begun {
+	if f.begun && f.breaks == 0 {
 		at += f.page.column - columns(f.indent)
 	}
 	f.spaces += tabStop - at%tabStop
 }
 
 func (f *flow) word(word string) {
+	if f.goesOn && !f.any {
+		f.spaces = 0
+	}
+	f.lineEnds()
+	if !f.begun {
+		f.hang = hang(f.spaces, word)
+		if width := f.page.width; width > 0 {
+			f.hang = min(f.hang, width/3)
+		}
+	}
 	f.begin()
 	start := columns(f.indent)
 	width := f.page.width
 	if w := columns(word); width > 0 && f.page.column+f.spaces+w > width && f.page.column > start {
-		f.line()
-		f.begin()
+		f.wrap()
 	}
 	for width > 0 && f.page.column+f.spaces+columns(word) > width {
 		f.spaces = min(f.spaces, max(0, width-f.page.column-1))
@@ -100,11 +110,29 @@ func (f *flow) word(word string) {
 		if tail == "" {
 			return
 		}
-		f.line()
-		f.begin()
+		f.wrap()
 		word = tail
 	}
 	f.write(word)
+}
+
+// hang is how far the wrapped lines of a line that begins like this are indented: as far as the line
+// itself, and behind the mark of a list.
+func hang(spaces int, word string) int {
+	switch number := strings.TrimRight(word, ".)"); {
+	case word == "-", word == "*", word == "+", word == "•":
+		return spaces + 2
+	case len(number) == len(word)-1 && number != "" && strings.Trim(number, "0123456789") == "":
+		return spaces + len(word) + 1
+	}
+	return spaces
+}
+
+// wrap goes on on the next line.
+func (f *flow) wrap() {
+	f.line()
+	f.begin()
+	f.spaces = f.hang
 }
 
 func (f *flow) write(word string) {
@@ -119,7 +147,19 @@ func (f *flow) begin() {
 	}
 }
 
-// line ends the line; spaces at its end are nobody's.
+// lineEnds writes the line ends that the text has here; those before its first word are nobody's.
+func (f *flow) lineEnds() {
+	for ; f.any && f.breaks > 0; f.breaks-- {
+		if !f.begun { // a blank line
+			f.page.put(f.edge, strings.TrimRight(f.indent, " "))
+		}
+		f.page.newline()
+		f.begun = false
+	}
+	f.breaks, f.any = 0, true
+}
+
+// line ends the line because the page does; the spaces there are nobody's.
 func (f *flow) line() {
 	f.page.newline()
 	f.begun, f.spaces = false, 0

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/steno-io/steno/schema"
@@ -13,6 +14,7 @@ type typing struct {
 	shown strings.Builder // all of the message's text that was written
 	role  schema.Role
 	ch    schema.Channel
+	flags []schema.Flag // as its head has them
 }
 
 func typingKey(role schema.Role, channel schema.Channel, id string) string {
@@ -75,17 +77,19 @@ func (r *Renderer) typist(e *schema.Event, role schema.Role, channel schema.Chan
 	if t != nil && t == r.typing {
 		return t
 	}
+	r.settle()
 	s, who := speaker(e, role, channel)
-	if t == nil {
-		t = &typing{key: key, role: role, ch: channel}
+	goesOn := t != nil
+	if !goesOn {
+		t = &typing{key: key, role: role, ch: channel, flags: e.Flags}
 		r.typed[key] = t
 	} else {
 		who += " (goes on)"
 	}
-	r.settle()
 	r.head(s, who, e)
 	indent, style := textStyle(channel)
 	t.flow = r.page.flow(indent, plain, style)
+	t.flow.goesOn = goesOn
 	r.typing = t
 	return t
 }
@@ -105,9 +109,15 @@ func (r *Renderer) anew(t *typing, why string) {
 
 // pause ends the line of what is being typed, since something else is written.
 func (r *Renderer) pause() {
-	if r.typing != nil {
-		r.typing.flow.end()
-		r.typing = nil
+	if r.typing == nil {
+		return
+	}
+	r.typing.flow.end()
+	r.typing = nil
+	later := r.later
+	r.later = nil
+	for _, e := range later {
+		r.event(e)
 	}
 }
 
@@ -119,8 +129,11 @@ func (r *Renderer) finish(e *schema.Event, m *schema.Message) bool {
 		return false
 	}
 	rest, prefix := strings.CutPrefix(m.Text, t.shown.String())
-	if t != r.typing && (!prefix || rest != "" || len(e.Flags) > 0 || m.Content != nil) {
-		t = r.typist(e, m.Role, m.Channel, m.MessageID)
+	news := slices.DeleteFunc(slices.Clone(e.Flags), func(f schema.Flag) bool { return slices.Contains(t.flags, f) })
+	if t != r.typing && (!prefix || rest != "" || len(news) > 0 || m.Content != nil) {
+		again := *e
+		again.Flags = nil // those that are new stand below
+		t = r.typist(&again, m.Role, m.Channel, m.MessageID)
 	}
 	delete(r.typed, key)
 	if !prefix {
@@ -129,14 +142,15 @@ func (r *Renderer) finish(e *schema.Event, m *schema.Message) bool {
 	}
 	if t == r.typing {
 		t.feed(rest)
+		t.flow.end()
+		r.remarks(m, news)
 		r.pause()
-		r.remarks(e, m)
 	}
 	return true
 }
 
 // remarks writes what a typed message could not show yet: flags, and parts that are not text.
-func (r *Renderer) remarks(e *schema.Event, m *schema.Message) {
+func (r *Renderer) remarks(m *schema.Message, flags []schema.Flag) {
 	indent, _ := textStyle(m.Channel)
 	if m.Content != nil {
 		for part := range parse(m.Content).Children() {
@@ -145,9 +159,9 @@ func (r *Renderer) remarks(e *schema.Event, m *schema.Message) {
 			}
 		}
 	}
-	if len(e.Flags) > 0 {
+	if len(flags) > 0 {
 		r.page.put(plain, strings.TrimSuffix(indent, " "))
-		for _, f := range e.Flags {
+		for _, f := range flags {
 			r.page.put(warn, " ["+oneLine(string(f))+"]")
 		}
 		r.page.newline()

@@ -53,7 +53,7 @@ func (r *Renderer) text(m *schema.Message) {
 	}
 	for part := range parse(m.Content).Children() {
 		if text, ok := part.Get("text").Text(); ok && part.Get("type").Is("text") {
-			r.page.block(indent, plain, s, text)
+			r.page.block(indent, plain, s, strings.TrimSpace(text))
 			continue
 		}
 		r.attachment(indent, part)
@@ -108,8 +108,7 @@ func (r *Renderer) stop(e *schema.Event, k *schema.Stop) {
 		words += ": " + oneLine(k.Detail)
 	}
 	r.pause()
-	r.page.gap()
-	r.current = ""
+	r.current = textBlock
 	r.line(s, markStop, words, "", e)
 }
 

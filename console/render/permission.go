@@ -45,17 +45,14 @@ func (r *Renderer) asker(peer jsontree.Value) *card {
 func (r *Renderer) under(c *card, e *schema.Event) {
 	r.pause()
 	switch {
-	case c == nil && r.current == noTool:
+	case c == nil && r.current == askBlock:
 	case c == nil:
 		r.head(warn, markWaiting+" permission", e)
-		r.current = noTool
+		r.current = askBlock
 	case r.current != c.id:
 		r.cardHead(c, e)
 	}
 }
-
-// noTool stands for the card of a permission that names no tool.
-const noTool = "\x00"
 
 // offered lists the options by their names.
 func offered(options jsontree.Value) string {

@@ -21,7 +21,10 @@ func (r *Renderer) raw(e *schema.Event, k *schema.Raw) {
 		return
 	}
 	source := k.Source
-	_, last, _ := strings.Cut(source, "/")
+	tap, last, _ := strings.Cut(source, "/")
+	if p := schema.Protocol(tap); p != schema.ACP && p != schema.A2A {
+		last = ""
+	}
 	switch {
 	case r.shownElsewhere(e, source):
 		r.hidden++
@@ -57,14 +60,21 @@ func (r *Renderer) shownElsewhere(e *schema.Event, source string) bool {
 
 // record writes a payload on one line.
 func (r *Renderer) record(e *schema.Event, source string, value schema.JSON) {
+	if r.typing != nil {
+		r.later = append(r.later, e)
+		return
+	}
 	if of, ok := strings.CutSuffix(source, "/response"); ok {
 		source = of + " answered"
 	}
-	r.line(dim, markNote, oneLine(source), oneLine(brief(value)), e)
+	r.line(dim, markNote, oneLine(strings.TrimPrefix(source, updatePrefix)), oneLine(brief(value)), e)
 }
 
 // brief is what a record says, without the envelope that its source names already.
 func brief(value schema.JSON) string {
+	if text, ok := unbase64(value); ok {
+		return text
+	}
 	v := parse(value)
 	if v.Get("jsonrpc").Present() {
 		for _, member := range []string{"params", "result", "error"} {
@@ -90,11 +100,7 @@ func brief(value schema.JSON) string {
 }
 
 func (r *Renderer) rawWhole(e *schema.Event, k *schema.Raw) {
-	r.pause()
-	if r.current != "" {
-		r.page.gap()
-	}
-	r.current = ""
+	r.lines()
 	r.page.put(dim, markNote+" "+oneLine(k.Source))
 	r.edge(e)
 	text := string(k.Value)
@@ -151,6 +157,9 @@ func (r *Renderer) plan(e *schema.Event, k *schema.Raw) {
 		return
 	}
 	r.head(dim, "plan", e)
+	if len(entries.Raw()) == len("[]") {
+		r.page.block(body, dim, dim, "(nothing)")
+	}
 	for entry := range entries.Children() {
 		status, _ := entry.Get("status").Text()
 		text, ok := entry.Get("content").Text()

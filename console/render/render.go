@@ -30,12 +30,20 @@ type Renderer struct {
 	uses    map[string]string // tool as the peer calls it → card
 	held    *schema.Event     // a call or a result whose state follows
 	whole   bool              // cards are complete before they are drawn
-	current string            // card whose lines were written last
+	current string            // block that the page ends in: a card's id, another block, or none
 	typing  *typing
 	typed   map[string]*typing
+	later   []*schema.Event // minor records that wait for the end of what is being typed
 }
 
 type origin = schema.Origin
+
+// Blocks that are no card. Lines follow one another; a block stands between blank lines.
+const (
+	noBlock   = ""
+	textBlock = "\x00text"
+	askBlock  = "\x00ask" // of a permission that names no tool
+)
 
 // New makes a renderer.
 func New(w io.Writer, o Options) *Renderer {
@@ -55,9 +63,9 @@ func (r *Renderer) Event(e schema.Event) error {
 // Notice writes a line about the transcript that is not of it, such as that it lags or has ended.
 func (r *Renderer) Notice(text string) error {
 	r.settle()
-	r.page.gap()
+	r.lines()
 	r.page.put(warn, markAlarm+" ")
-	r.page.put(plain, fit(oneLine(text), r.page.room(0)))
+	r.page.put(warn, fit(oneLine(text), r.page.room(0)))
 	r.page.newline()
 	return r.page.flush()
 }
@@ -67,7 +75,7 @@ func (r *Renderer) Close() error {
 	r.settle()
 	if r.hidden > 0 {
 		r.page.gap()
-		r.page.put(dim, count(r.hidden, "protocol record")+" left out: shown above by what they say")
+		r.page.put(dim, count(r.hidden, "raw record")+" left out: other lines say the same")
 		r.page.newline()
 	}
 	return r.page.flush()
@@ -81,7 +89,6 @@ func (r *Renderer) settle() {
 		r.alone(e)
 	}
 	r.pause()
-	r.current = ""
 }
 
 func (r *Renderer) event(e *schema.Event) {
@@ -115,10 +122,19 @@ func (r *Renderer) event(e *schema.Event) {
 // head begins a block: a blank line, a mark or a speaker, what is odd about it, and when it was.
 func (r *Renderer) head(s style, title string, e *schema.Event) {
 	r.pause()
-	r.current = ""
 	r.page.gap()
+	r.current = textBlock
 	r.page.put(s, title)
 	r.edge(e)
+}
+
+// lines begins a line of its own, with a blank one before it if a block ends here.
+func (r *Renderer) lines() {
+	r.pause()
+	if r.current != noBlock {
+		r.page.gap()
+	}
+	r.current = noBlock
 }
 
 // edge ends a head line with the event's flags and time.
@@ -132,11 +148,7 @@ func (r *Renderer) edge(e *schema.Event) {
 
 // line writes one line: a mark, what it is, and more about it in the room that is left.
 func (r *Renderer) line(s style, mark, what, more string, e *schema.Event) {
-	r.pause()
-	if r.current != "" {
-		r.page.gap()
-	}
-	r.current = ""
+	r.lines()
 	r.page.put(s, mark+" ")
 	r.page.put(s, fit(what, r.page.room(0)))
 	reserved := columns(r.when(e)) + 2

@@ -27,15 +27,23 @@ func (r *Renderer) Transcript(s sink.Summary) error {
 	if s.Unaccounted != 0 {
 		words = append(words, count(int(s.Unaccounted), "frame")+" unaccounted")
 	}
+	r.dots(words...)
+	words = words[:0]
 	if !s.FirstAt.IsZero() {
 		words = append(words, s.FirstAt.UTC().Format("2006-01-02 15:04:05 UTC"), span(s.LastAt.Sub(s.FirstAt)))
 	}
+	if s.Cwd != "" {
+		words = append(words, "in "+oneLine(s.Cwd))
+	}
+	r.dots(words...)
+	r.current = textBlock
+	return r.page.flush()
+}
+
+// dots writes the words that there are on one line.
+func (r *Renderer) dots(words ...string) {
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
 	r.page.block("", dim, dim, strings.Join(words, " · "))
-	if s.Cwd != "" {
-		r.page.block("", dim, dim, "in "+oneLine(s.Cwd))
-	}
-	return r.page.flush()
 }
 
 // Show writes a whole transcript: its heading, then its events where their first frames stand, each

@@ -1,0 +1,93 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func block(t require.TestingT, width int, pieces ...string) string {
+	var out bytes.Buffer
+	p := newPage(&out, Options{Width: width})
+	f := p.flow("  ", plain, plain)
+	for _, piece := range pieces {
+		f.feed(piece)
+	}
+	f.end()
+	require.NoError(t, p.flush())
+	return out.String()
+}
+
+func TestFlowWrapsBetweenWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           "",
+		"one":                        "  one\n",
+		"one two three four":         "  one two three\n  four\n",
+		"a\n\n  code  here\n\n\n":    "  a\n\n    code  here\n",
+		"\n\nfirst":                  "  first\n",
+		"abcdefghijklmnopqrstuvwxyz": "  abcdefghijklmn\n  opqrstuvwxyz\n",
+		"- one two three four":       "  - one two\n    three four\n",
+		"10. one two three":          "  10. one two\n      three\n",
+		"日本語日本語日本":                   "  日本語日本語日\n  本\n",
+		"👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧": "  👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧\n  👨‍👩‍👧\n",
+		"a\tb":             "  a   b\n",
+		"end\r\nof line\r": "  end\n  of line␍\n",
+	} {
+		require.Equal(t, want, block(t, 16, text), "%q", text)
+	}
+}
+
+func TestFlowLosesNoWordAndKeepsTheWidth(t *testing.T) {
+	letters := rapid.RuneFrom([]rune("ab-·日é👩\u200d\u0301\x1b\u202e"))
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := rapid.SliceOf(rapid.Custom(func(t *rapid.T) string {
+			return rapid.SampledFrom([]string{"", " ", "\n", "  ", "\t"}).Draw(t, "space") + string(rapid.SliceOfN(letters, 0, 30).Draw(t, "letters"))
+		})).Draw(t, "pieces")
+		width := rapid.IntRange(12, 40).Draw(t, "width")
+		out := block(t, width, pieces...)
+		bare := func(s string) string {
+			return strings.Join(strings.FieldsFunc(s, unicode.IsSpace), "")
+		}
+		require.Equal(t, bare(visible(strings.Join(pieces, ""))), bare(out))
+		for line := range strings.Lines(out) {
+			require.LessOrEqual(t, columns(strings.TrimSuffix(line, "\n")), width+1, "a piece may end inside a character: %q", line)
+		}
+	})
+}
+
+func TestVisibleLetsNothingThrough(t *testing.T) {
+	require.Equal(t, "␛]0;owned␇ ␛[2J ⟨U+009B⟩31m ␈ ␡ ⟨FF⟩", visible("\x1b]0;owned\a \x1b[2J \u009b31m \b \x7f \xff"))
+	require.Equal(t, "a⟨U+202E⟩b⟨U+2066⟩⟨U+E0041⟩⟨U+FEFF⟩⟨U+200B⟩", visible("a\u202eb\u2066\U000E0041\ufeff\u200b"))
+	require.Equal(t, "日本\n\té👩‍👩‍👧 \u00a0�", visible("日本\r\n\té👩‍👩‍👧 \u00a0�"))
+	rapid.Check(t, func(t *rapid.T) {
+		for _, r := range visible(string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))) {
+			require.True(t, shown(r), "%q", r)
+			require.False(t, r != '\n' && r != '\t' && unicode.IsControl(r), "%q", r)
+		}
+	})
+}
+
+func TestFitCutsByColumns(t *testing.T) {
+	require.Equal(t, "abc", fit("abc", 3))
+	require.Equal(t, "ab…", fit("abcd", 3))
+	require.Equal(t, "日…", fit("日本", 3))
+	require.Equal(t, "…", fit("👩‍👩‍👧👩‍👩‍👧", 2))
+}
+
+type broken struct{}
+
+var errBroken = errors.New("broken pipe")
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestWriterErrorsAreReturned(t *testing.T) {
+	r := New(broken{}, Options{})
+	require.ErrorIs(t, r.Notice("x"), errBroken)
+	require.ErrorIs(t, r.Close(), errBroken)
+	require.ErrorIs(t, List(broken{}, Options{}, r.first, nil), errBroken)
+}
