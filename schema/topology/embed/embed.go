@@ -18,7 +18,10 @@ import (
 const MaxPayload = 1 << 20
 
 // readyWithin bounds the start: a large store is read first, about half a second a million messages.
-const readyWithin = 2 * time.Minute
+const (
+	readyWithin = 2 * time.Minute
+	readyLook   = 50 * time.Millisecond
+)
 
 // Options is what a server is started with.
 type Options struct {
@@ -65,15 +68,25 @@ func Start(o Options) (*Server, error) {
 	log := newLog(o.Log)
 	ns.SetLogger(log, false, false)
 	ns.Start()
-	if !ns.ReadyForConnections(readyWithin) {
+	if err := ready(ns, log); err != nil {
 		ns.Shutdown()
 		ns.WaitForShutdown()
-		if reason := log.fatal(); reason != "" {
-			return nil, fmt.Errorf("start embedded server on %s: %s", o.StoreDir, reason)
-		}
-		return nil, fmt.Errorf("start embedded server on %s: not ready within %s", o.StoreDir, readyWithin)
+		return nil, fmt.Errorf("start embedded server on %s: %w", o.StoreDir, err)
 	}
 	return &Server{ns: ns, token: o.Token}, nil
+}
+
+// ready waits until the server takes connections or has said why it never will.
+func ready(ns *server.Server, log *serverLog) error {
+	for end := time.Now().Add(readyWithin); time.Now().Before(end); {
+		if ns.ReadyForConnections(readyLook) {
+			return nil
+		}
+		if reason := log.fatal(); reason != "" {
+			return errors.New(reason)
+		}
+	}
+	return fmt.Errorf("not ready within %s", readyWithin)
 }
 
 func (o Options) server() (*server.Options, error) {
