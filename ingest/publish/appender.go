@@ -23,9 +23,12 @@ const (
 	// the stream takes nothing else. That is 2 ms on a good disk and was 50 ms on a busy one, where
 	// batches of 64 were many times slower than single appends.
 	BatchLazy = maxBatch
-	// BatchAlways is for a server that fsyncs every write, or for three replicas: a batch costs one
-	// fsync, or one round of the replicas, instead of one a frame.
-	BatchAlways = 4
+	// BatchAlways is for a server that fsyncs every write of a one-replica stream: a batch of any size
+	// costs some ten fsyncs (its store is made, filled and committed), single appends one each.
+	BatchAlways = 16
+	// BatchReplicated is for three replicas, which stage a batch in memory: it costs one round of the
+	// replicas instead of one a frame.
+	BatchReplicated = 4
 )
 
 // Bounds of one batch; the server takes 1,000 messages.

@@ -23,7 +23,7 @@ func TestAppendOnAClusterThatLosesItsLeader(t *testing.T) {
 	half := make(chan struct{}, 2)
 	for i := range 2 { // one journal, published twice
 		_, js := c.Connect(t)
-		a := r.appender(t, "j", func(o *AppenderOptions) { o.JS, o.BatchFrom = js, BatchAlways })
+		a := r.appender(t, "j", func(o *AppenderOptions) { o.JS, o.BatchFrom = js, BatchReplicated })
 		group.Go(func() {
 			in := frames(n)
 			for len(in) > 0 {
