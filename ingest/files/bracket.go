@@ -12,6 +12,7 @@ import (
 // none.
 type bracket struct {
 	protocol schema.Protocol
+	command  []string
 	yield    func(schema.Frame) bool
 	seq      uint64
 	last     time.Time
@@ -21,7 +22,7 @@ type bracket struct {
 // add takes the file's next frame. ok is false when the taker has enough.
 func (b *bracket) add(f schema.Frame) (ok bool, err error) {
 	if b.seq == 0 && f.Type != schema.TypeOpen {
-		if ok, err := b.control(schema.TypeOpen, f.At, schema.OpenInfo{Protocol: b.protocol, Tap: "import"}); err != nil || !ok {
+		if ok, err := b.control(schema.TypeOpen, f.At, schema.OpenInfo{Protocol: b.protocol, Tap: "import", Command: b.command}); err != nil || !ok {
 			return false, err
 		}
 	}

@@ -42,3 +42,6 @@ func (c *capture) Next() (schema.Frame, error) {
 func (c *capture) fail(format string, args ...any) error {
 	return fmt.Errorf("read capture file %s:%d: %w", c.path, c.in.Line(), fmt.Errorf(format, args...))
 }
+
+// Command implements source: the format does not say it.
+func (*capture) Command() []string { return nil }

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/jsontree"
 )
 
 // export reads an acp-devtools export: one JSON object whose messages are an array. Members that it
@@ -18,6 +20,7 @@ type export struct {
 	d       *jsontext.Decoder
 	inside  bool   // the array
 	message int    // its number in the array, from 1
+	command []string
 	seq     uint64 // of the message before
 	err     error
 }
@@ -72,7 +75,7 @@ func (e *export) enter() error {
 			return unexpected(err)
 		}
 		if name.String() != "messages" {
-			if err := e.d.SkipValue(); err != nil {
+			if err := e.member(name.String()); err != nil {
 				return unexpected(err)
 			}
 			continue
@@ -91,6 +94,28 @@ func (e *export) enter() error {
 	}
 	return errors.New("want an object with messages")
 }
+
+// member reads over a member before the messages; of session it keeps the agent's command line.
+func (e *export) member(name string) error {
+	if name != "session" {
+		return e.d.SkipValue()
+	}
+	value, err := e.d.ReadValue()
+	if err != nil {
+		return err
+	}
+	var tree jsontree.Reader
+	if _, err := tree.Read(value); err != nil {
+		return err
+	}
+	if command, ok := tree.Root().Get("agentCommand").Text(); ok {
+		e.command = strings.Fields(command)
+	}
+	return nil
+}
+
+// Command implements source.
+func (e *export) Command() []string { return e.command }
 
 // leave reads from behind the messages to the end of the file; io.EOF if that is as it should be.
 func (e *export) leave() error {

@@ -30,6 +30,8 @@ type File struct {
 // name file and line.
 type source interface {
 	Next() (schema.Frame, error)
+	// Command is the agent's command line, where the file says it before its first frame.
+	Command() []string
 }
 
 // Open finds out what the file is and reads it once for its hash. It fails for a file that is none
@@ -139,6 +141,7 @@ func (f *File) read(b *bracket) error {
 		if err != nil {
 			return err
 		}
+		b.command = src.Command()
 		if ok, err := b.add(frame); err != nil || !ok {
 			return err
 		}

@@ -95,6 +95,7 @@ func TestSidesOfARealRecording(t *testing.T) {
 		for i := range want {
 			want[i].At, got[i].At = time.Time{}, time.Time{} // lines have no times
 		}
+		want[0].Data, got[0].Data = nil, nil // only the export knows the agent's command line
 		require.Equal(t, want, got, path)
 	}
 }

@@ -80,3 +80,6 @@ func skipBOM(in io.Reader) *bufio.Reader {
 	}
 	return r
 }
+
+// Command implements source: the format does not say it.
+func (*lines) Command() []string { return nil }

@@ -56,6 +56,7 @@ type Publisher struct {
 	o        Options
 	head     journal.Head
 	appender *Appender
+	progress progress
 	mark     journal.Mark
 	saved    time.Time
 	dirty    bool
@@ -72,6 +73,7 @@ func NewPublisher(o Options) *Publisher {
 // journal's start and stores what is missing. It returns ctx.Err() when ctx ends, errors of the
 // journal once all before them is stored, and those of Append and SaveMark.
 func (p *Publisher) Run(ctx context.Context) error {
+	defer p.progress.change(func(g *progress) { g.ended = true })
 	if err := p.open(ctx); err != nil {
 		return p.fail(err)
 	}
@@ -164,6 +166,10 @@ func (p *Publisher) append(ctx context.Context, frames []schema.Frame) error {
 	if err := p.appender.Append(ctx, frames); err != nil {
 		return err
 	}
+	p.progress.change(func(g *progress) {
+		g.stored += uint64(len(frames))
+		g.capture, g.head = p.mark.Identity, p.appender.Head().Frames
+	})
 	p.mark.Frames += uint64(len(frames))
 	p.mark.Offset = frames[len(frames)-1].Writer.Offset
 	p.dirty = true
@@ -175,7 +181,9 @@ func (p *Publisher) append(ctx context.Context, frames []schema.Frame) error {
 func (p *Publisher) cut(ctx context.Context, q *queue) error {
 	c := NewCutter(p.head)
 	var frames []schema.Frame
+	count := uint64(1) // the open frame
 	for {
+		p.progress.change(func(g *progress) { g.read, g.cut = p.o.Source.End(), count })
 		e, err := p.o.Source.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			break
@@ -189,6 +197,7 @@ func (p *Publisher) cut(ctx context.Context, q *queue) error {
 		if err := q.put(ctx, frames); err != nil {
 			return err
 		}
+		count += uint64(len(frames))
 	}
 	end := p.o.Source.End()
 	frames, err := c.End(frames[:0], end)

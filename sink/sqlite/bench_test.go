@@ -181,7 +181,7 @@ func BenchmarkVerify(b *testing.B) {
 	source := tale{map[schema.Identity][]*schema.Frame{id: all}}
 	events := 0
 	for b.Loop() {
-		r, err := verify.Run(context.Background(), verify.Options{Frames: source, Ledger: l, NewFold: taleFold, Settled: true})
+		r, err := verify.Run(context.Background(), verify.Options{Frames: source, Ledger: l, NewFold: taleFold, Settled: allSettled})
 		if err != nil || len(r.Findings) > 0 {
 			b.Fatal(err, r.Findings)
 		}

@@ -21,6 +21,7 @@ type proof struct {
 	ctx      context.Context //nolint:containedctx // a proof lives for one call
 	id       schema.Identity
 	info     sink.CaptureInfo
+	settled  uint64 // frames up to this one are numbered
 	fold     *Fold
 	sessions map[uint32]*session
 	named    frameSet
@@ -35,6 +36,10 @@ func (r *run) capture(ctx context.Context, id schema.Identity) (result, error) {
 	p.info, err = r.o.Ledger.Capture(ctx, id)
 	if err != nil && !errors.Is(err, sink.ErrNotFound) {
 		return result{}, err
+	}
+	p.settled = p.info.Last.Frame
+	if r.o.Settled != nil {
+		p.settled = max(p.settled, r.o.Settled(id))
 	}
 	if p.info.Last.Frame > 0 {
 		p.heads.Stored = p.info.Last.String()
@@ -64,8 +69,8 @@ func (p *proof) session(number uint32, head uint64) *session {
 
 func (p *proof) find(f Finding) { p.result.find(p.run.o.MaxFindings, f) }
 
-// frames checks and folds the frames, up to the ledger's last event or, if all is settled, to the
-// end; beyond that their numbers and chain are checked.
+// frames checks and folds the frames, up to the ledger's last event or, if more is settled, up
+// to there; beyond that their numbers and chain are checked.
 func (p *proof) frames() error {
 	for batch, err := range readAhead(p.ctx, p.run.o.Frames.Frames(p.ctx, p.id)) {
 		if err != nil {
@@ -79,7 +84,7 @@ func (p *proof) frames() error {
 			if f.frame.Type == schema.TypeGap {
 				p.heads.Gaps = append(p.heads.Gaps, f.frame.Seq)
 			}
-			if !p.stopped && (p.run.o.Settled || f.frame.Seq <= p.info.Last.Frame) {
+			if !p.stopped && f.frame.Seq <= p.settled {
 				if err := p.step(f.frame); err != nil {
 					return err
 				}

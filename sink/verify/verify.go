@@ -48,9 +48,10 @@ type Options struct {
 	// for a capture without records. It is called by several goroutines.
 	NewFold func(id schema.Identity, version string) Fold
 
-	// Settled says that nothing is on its way to the ledger: what the fold gives beyond the
-	// ledger's last event is then missing. Otherwise it is lag, and only stated.
-	Settled bool
+	// Settled gives the frame of a capture up to which everything was numbered before Run began: what
+	// the fold gives up to there and the ledger does not have is missing, and beyond it lag, which is
+	// only stated. nil: nothing is known to be settled.
+	Settled func(id schema.Identity) uint64
 	// Progress is called now and then, one call at a time.
 	Progress func(Progress)
 	// MaxFindings bounds the findings kept of each capture; 0 = 100. The others are counted.

@@ -7,6 +7,7 @@ package jsontree
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -16,6 +17,13 @@ import (
 // depth is how deep members and elements are indexed. Deeper values are read over as one piece: no
 // rule of a protocol looks further down.
 const depth = 6
+
+// maxNesting is how deep objects and arrays may stand in each other. What is deeper is refused, as
+// readers of what we write refuse it: encoding/json ends at 10,000.
+const maxNesting = 9000
+
+// ErrDeep marks a text that is nested too deep.
+var ErrDeep = errors.New("nested too deep")
 
 // Kinds of a value, as in jsontext.
 const (
@@ -54,6 +62,10 @@ var leniency = []struct{ duplicate, lossy bool }{{}, {duplicate: true}, {lossy: 
 // Read reads the first JSON value of data, which must stay unchanged while values are in use. It
 // returns the offset behind that value.
 func (r *Reader) Read(data []byte) (int, error) {
+	if tooDeep(data) {
+		r.nodes = r.nodes[:0]
+		return 0, fmt.Errorf("read JSON: %w", ErrDeep)
+	}
 	var first error
 	for _, allow := range leniency {
 		end, err := r.read(data, allow.duplicate, allow.lossy)
@@ -67,6 +79,30 @@ func (r *Reader) Read(data []byte) (int, error) {
 	}
 	r.nodes = r.nodes[:0]
 	return 0, fmt.Errorf("read JSON: %w", first)
+}
+
+// tooDeep looks only where there are enough brackets.
+func tooDeep(data []byte) bool {
+	if len(data) <= maxNesting || bytes.Count(data, []byte{'{'})+bytes.Count(data, []byte{'['}) <= maxNesting {
+		return false
+	}
+	depth, inString := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{', c == '[':
+			if depth++; depth > maxNesting {
+				return true
+			}
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return false
 }
 
 func (r *Reader) read(data []byte, duplicate, lossy bool) (int, error) {

@@ -79,6 +79,20 @@ func TestDeepValuesAreOnePiece(t *testing.T) {
 	require.Equal(t, strings.Repeat(`{"d":`, 50-depth)+"1"+strings.Repeat("}", 50-depth), string(v.Raw()))
 }
 
+func TestNestingIsBounded(t *testing.T) {
+	var r Reader
+	for _, n := range []int{maxNesting, maxNesting + 1} {
+		_, err := r.Read([]byte(strings.Repeat("[", n) + strings.Repeat("]", n)))
+		if n > maxNesting {
+			require.ErrorIs(t, err, ErrDeep)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+	_, err := r.Read([]byte(`{"text":"` + strings.Repeat(`\\[{`, 3*maxNesting) + `"}`))
+	require.NoError(t, err, "brackets inside strings nest nothing")
+}
+
 func TestErrorsLeaveNoValue(t *testing.T) {
 	var r Reader
 	for _, text := range []string{"", " ", "{", "nope", `{"a":}`, strings.Repeat("[", 20000)} {

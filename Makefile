@@ -1,0 +1,37 @@
+# Every target is one command; CI calls `make test` and `make lint`.
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+FUZZTIME ?= 10s
+
+.PHONY: build install demo test race fuzz bench lint golden
+
+build:            ## bin/steno
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/steno ./cmd/steno
+
+install:          ## into $GOBIN
+	CGO_ENABLED=0 $(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/steno
+
+demo: build       ## the whole pipeline on a bundled recording
+	./bin/steno demo
+
+test:             ## all tests
+	$(GO) test -count=1 ./...
+
+race:             ## all tests under the race detector
+	$(GO) test -count=1 -race ./...
+
+fuzz:             ## every fuzz target for FUZZTIME
+	./.ci/fuzz $(FUZZTIME)
+
+bench:            ## every benchmark, with allocations
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+lint:             ## vet, staticcheck, tidy, gofmt
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) mod tidy -diff
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }
+
+golden:           ## fill in golden files that have no events yet; pinned ones are never rewritten
+	$(GO) test ./translate/... -run Golden -update

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+)
+
+// asAgent makes the test binary a small ACP agent. Its value is how the agent behaves at its end:
+// "exit" with status 7 on the prompt "die", else with 0 at the end of its input.
+const asAgent = "STENO_TEST_AS_AGENT"
+
+// testAgent answers a client: it thinks, asks for permission, runs a tool, answers in pieces.
+func testAgent(in io.Reader, out, errs io.Writer) int {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 16<<20)
+	say := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
+	update := func(members string) {
+		say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":{%s}}}`, members)
+	}
+	text := func(variant, piece string) {
+		quoted, _ := json.Marshal(piece)
+		update(fmt.Sprintf(`"sessionUpdate":%q,"content":{"type":"text","text":%s}`, variant, quoted))
+	}
+	fmt.Fprintln(errs, "mill agent: ready")
+	var prompt json.RawMessage
+	for lines.Scan() {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params struct {
+				Prompt []struct{ Text string }
+			}
+		}
+		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+			say("cannot read that: %v", err)
+			continue
+		}
+		switch m.Method {
+		case "initialize":
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"name":"mill","version":"1"}}}`, m.ID)
+		case "session/new":
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"s-1"}}`, m.ID)
+		case "session/prompt":
+			if m.Params.Prompt[0].Text == "die" {
+				text("agent_message_chunk", "I am go")
+				return 7
+			}
+			prompt = m.ID
+			text("agent_thought_chunk", "Let me look.")
+			update(`"sessionUpdate":"tool_call","toolCallId":"t1","title":"Count sacks","status":"pending","rawInput":{"where":"store"}`)
+			say(`{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s-1","toolCall":{"toolCallId":"t1"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"}]}}`)
+		case "": // the answer to the permission request
+			update(`"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed","rawOutput":{"sacks":14}`)
+			for _, piece := range []string{"There ", "are ", "14 sacks – ", "café 😀", "."} {
+				text("agent_message_chunk", piece)
+			}
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"end_turn"}}`, prompt)
+		}
+	}
+	fmt.Fprint(os.Stdout, "bye, without a line feed")
+	return 0
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/steno-io/steno/cmd/steno/holder"
+	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink/sqlite"
+)
+
+// Exit codes; the first that applies counts.
+const (
+	exitOK          = 0
+	exitRuntime     = 1
+	exitUsage       = 2
+	exitChanged     = 10 // anything changed, missing or added
+	exitGap         = 11 // consistent, but holding a gap frame
+	exitUnavailable = 69
+	exitConfig      = 78
+)
+
+// exitError is an error with its exit code; a nil cause says nothing on stderr, because the command
+// has said it.
+type exitError struct {
+	code  int
+	cause error
+}
+
+func (e *exitError) Error() string {
+	if e.cause == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.cause.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.cause }
+
+func usage(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// exitCode gives the exit code of an error.
+func exitCode(err error) int {
+	var e *exitError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &e):
+		return e.code
+	case errors.Is(err, holder.ErrGone), errors.Is(err, holder.ErrHeld), errors.Is(err, errUnreachable):
+		return exitUnavailable
+	case errors.Is(err, topology.ErrDrifted), errors.Is(err, topology.ErrMissing), errors.Is(err, topology.ErrPartitions),
+		errors.Is(err, sqlite.ErrVersion):
+		return exitConfig
+	case errors.Is(err, context.Canceled):
+		return 130 // as a shell says of SIGINT
+	}
+	return exitRuntime
+}

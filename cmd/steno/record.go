@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/cobra"
+
+	"github.com/steno-io/steno/ingest/journal"
+	"github.com/steno-io/steno/ingest/publish"
+	"github.com/steno-io/steno/ingest/tap"
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// publishGrace is how long a tap with a NATS URL of its own goes on publishing after the agent has
+// ended. What is left then, the holder of the data directory publishes.
+const publishGrace = 5 * time.Second
+
+type recordFlags struct {
+	identity   identityFlags
+	labels     []string
+	whenFull   string
+	journalMax int64
+}
+
+func (a *app) recordCommand() *cobra.Command {
+	var f recordFlags
+	cmd := &cobra.Command{
+		Use:   "record [flags] -- AGENT [ARGS…]",
+		Short: "Tap an ACP agent: put this in front of its command",
+		Long: `record starts the agent and stands between it and its client. Both see the same
+bytes as without it; every chunk is journalled before it is passed on. Signals
+and the exit status are passed on too.
+
+It needs nothing else running: it writes a journal, and steno up, or the next
+command that reads, publishes it.`,
+		Example: `  steno record -- my-agent --acp
+  steno record --label team=oats --workflow nightly -- node agent.js`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			// The agent gets the signals and decides what they mean.
+			return a.record(context.WithoutCancel(cmd.Context()), args, &f)
+		},
+	}
+	cmd.Flags().SetInterspersed(false)
+	f.identity.register(cmd, "the host's name", "a new UUIDv7")
+	cmd.Flags().StringArrayVar(&f.labels, "label", nil, "label k=v that lists show; may be repeated")
+	cmd.Flags().StringVar(&f.whenFull, "when-full", string(journal.Block),
+		"what to do where nothing can be recorded: block holds the conversation (or does not start it), pass lets it go on unrecorded")
+	cmd.Flags().Int64Var(&f.journalMax, "journal-max", journal.DefaultMax, "bytes that all journals of the directory may take")
+	return cmd
+}
+
+func (a *app) record(ctx context.Context, command []string, f *recordFlags) error {
+	whenFull, err := journal.ParseWhenFull(f.whenFull)
+	if err != nil {
+		return usage("--when-full: %w", err)
+	}
+	head, err := a.recordHead(command, f)
+	if err != nil {
+		return err
+	}
+	w, err := journal.Create(journal.Options{
+		Dir: a.dir().Journals(), Head: head, Max: f.journalMax, WhenFull: whenFull,
+		Report: func(n journal.Notice) { fmt.Fprintln(a.err, "steno record:", n) },
+	})
+	if err != nil {
+		if whenFull != journal.Pass {
+			return fmt.Errorf("record: the agent is not started, since nothing can be recorded (--when-full pass starts it all the same): %w", err)
+		}
+		fmt.Fprintln(a.err, "steno record: NOT RECORDING:", err)
+		return a.tapped(ctx, command, nil)
+	}
+	if a.isTerminal(a.err) {
+		fmt.Fprintf(a.err, "steno record: recording %s\n", head.Identity)
+	}
+	return a.tapJournal(ctx, command, w)
+}
+
+// tapJournal taps into a journal, which is synced, and published if it has a destination, meanwhile.
+func (a *app) tapJournal(ctx context.Context, command []string, w *journal.Writer) error {
+	syncing, stopSync := context.WithCancel(ctx)
+	synced := make(chan error, 1)
+	go func() { synced <- w.Run(syncing) }()
+	published := func() {}
+	if w.Head().Destination != "" {
+		published = a.publishOwn(ctx, w)
+	}
+	err := a.tapped(ctx, command, w)
+	stopSync()
+	if closed := errors.Join(<-synced, w.Close()); closed != nil {
+		fmt.Fprintln(a.err, "steno record: journal:", closed)
+	}
+	published()
+	return err
+}
+
+// tapped runs the agent and gives its exit status as the command's.
+func (a *app) tapped(ctx context.Context, command []string, w *journal.Writer) error {
+	o := tap.Options{Command: command, Stdin: a.in}
+	if w != nil {
+		o.Journal = w
+	}
+	if out, ok := a.out.(*os.File); ok {
+		o.Stdout = out
+	}
+	if err, ok := a.err.(*os.File); ok {
+		o.Stderr = err
+	}
+	result, err := tap.Run(ctx, o)
+	if err != nil && result.ExitCode == 0 {
+		return fmt.Errorf("record: %w", err)
+	}
+	if err != nil {
+		fmt.Fprintln(a.err, "steno record:", err)
+	}
+	if result.ExitCode != 0 {
+		return &exitError{code: result.ExitCode}
+	}
+	return nil
+}
+
+func (a *app) recordHead(command []string, f *recordFlags) (journal.Head, error) {
+	labels, err := parseLabels(f.labels)
+	if err != nil {
+		return journal.Head{}, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	run, err := uuid.NewV7()
+	if err != nil {
+		return journal.Head{}, fmt.Errorf("record: make a run: %w", err)
+	}
+	id, err := f.identity.identity(schema.Token(host), run.String())
+	if err != nil {
+		return journal.Head{}, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		cwd = "" // the agent's own business
+	}
+	return journal.Head{
+		Identity: id, Destination: a.destination(),
+		Open: schema.OpenInfo{
+			Protocol: schema.ACP, Tap: "record", Version: version, Command: command, Cwd: cwd, Host: host, Labels: labels,
+		},
+	}, nil
+}
+
+// contextPrefix marks a destination that is a NATS context by name.
+const contextPrefix = "context:"
+
+// destination is where the journal goes: empty is the holder of the data directory.
+func (a *app) destination() string {
+	if a.context != "" {
+		return contextPrefix + a.context
+	}
+	return a.nats
+}
+
+func parseLabels(pairs []string) (map[string]string, error) {
+	labels := map[string]string{}
+	for _, pair := range pairs {
+		k, v, ok := strings.Cut(pair, "=")
+		if !ok || k == "" {
+			return nil, usage("--label %q: want k=v", pair)
+		}
+		labels[k] = v
+	}
+	return labels, nil
+}
+
+// publishOwn publishes the journal while the tap lives, and gives a function that waits for the rest,
+// for a while. What cannot be published stays in the journal, and whoever holds the directory next
+// publishes it; so failures are said and harm nothing.
+func (a *app) publishOwn(ctx context.Context, w *journal.Writer) (wait func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() {
+		for {
+			err := a.publishOnce(ctx, w)
+			if err == nil || ctx.Err() != nil {
+				done <- err
+				return
+			}
+			a.log.Warn().Err(err).Msg("publish journal; trying again")
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
+	}()
+	return func() {
+		timer := time.AfterFunc(publishGrace, cancel)
+		defer timer.Stop()
+		if err := <-done; err != nil {
+			fmt.Fprintf(a.err, "steno record: the rest of %s waits in its journal: %v\n", w.Head().Identity, err)
+		}
+		cancel()
+	}
+}
+
+func (a *app) publishOnce(ctx context.Context, w *journal.Writer) (err error) {
+	conn, err := a.dial(w.Head().Destination)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return fmt.Errorf("open JetStream: %w", err)
+	}
+	info, err := topology.Check(ctx, js)
+	if err != nil {
+		return err
+	}
+	blobs, err := topology.OpenBlobs(ctx, js)
+	if err != nil {
+		return err
+	}
+	reader, err := journal.Open(w.Path())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	return publish.NewPublisher(publish.Options{
+		Source: reader, JS: js, Blobs: blobs, Partitions: info.Partitions, BatchFrom: publish.BatchAlways,
+		SaveMark: func(m journal.Mark) error { return journal.WriteMark(a.dir().Journals(), w.Head().ID, m) },
+		Identified: func(final, asked schema.Identity) {
+			if final != asked {
+				fmt.Fprintf(a.err, "steno record: %s is taken; recording as %s\n", asked, final)
+			}
+		},
+	}).Run(ctx)
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// client talks to an agent as an editor does and gives every byte that it saw.
+func client(t *testing.T, cmd *exec.Cmd, prompts ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	var errs, seen bytes.Buffer
+	cmd.Stderr = &errs
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewReader(io.TeeReader(out, &seen))
+	send := func(format string, args ...any) {
+		_, err := fmt.Fprintf(in, format+"\n", args...)
+		require.NoError(t, err)
+	}
+	until := func(part string) {
+		for {
+			line, err := lines.ReadString('\n')
+			if strings.Contains(line, part) || err != nil {
+				return
+			}
+		}
+	}
+	send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
+	until(`"id":0`)
+	send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/mill","mcpServers":[]}}`)
+	until(`"id":1`)
+	for i, prompt := range prompts {
+		send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s-1","prompt":[{"type":"text","text":%q}]}}`, i+2, prompt)
+		if prompt == "die" {
+			break
+		}
+		until(`request_permission`)
+		send(`{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selected","optionId":"y"}}}`)
+		until(`stopReason`)
+	}
+	require.NoError(t, in.Close())
+	_, err = io.Copy(io.Discard, lines)
+	require.NoError(t, err)
+	return seen.String(), errs.String(), cmd.Wait()
+}
+
+func agentCommand() *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asAgent+"=exit")
+	return cmd
+}
+
+// recordCommand puts steno record in front of the agent.
+func recordCommand(t *testing.T, data string, flags ...string) *exec.Cmd {
+	args := append([]string{"record", "--data", data}, flags...)
+	args = append(args, "--", "env", "-u", asSteno, asAgent+"=exit", os.Args[0])
+	cmd := stenoCommand(t.Context(), args...)
+	return cmd
+}
+
+func TestRecordChangesNothingAndKeepsEverything(t *testing.T) {
+	data := t.TempDir()
+	bareOut, bareErr, err := client(t, agentCommand(), "How many sacks?", "And now?")
+	require.NoError(t, err)
+	out, errs, err := client(t, recordCommand(t, data, "--label", "team=oats", "--workflow", "mill"), "How many sacks?", "And now?")
+	require.NoError(t, err)
+	require.Equal(t, bareOut, out, "the client sees the same bytes as without the tap")
+	require.Equal(t, bareErr, errs)
+
+	transcripts := list(t, data)
+	require.Len(t, transcripts, 2)
+	session := transcripts[0]
+	if session.Empty {
+		session = transcripts[1]
+	}
+	require.Equal(t, "mill", session.Agent)
+	require.Equal(t, "/mill", session.Cwd)
+	require.Equal(t, map[string]string{"team": "oats"}, session.Labels)
+	require.Equal(t, "s-1", session.SessionID)
+	require.EqualValues(t, "ended", session.Status)
+	require.Equal(t, "How many sacks?", session.Title)
+	require.Equal(t, "EndTurn", string(session.Stop))
+
+	var said []string
+	for _, e := range events(t, ok(t, "show", "--data", data, "--json")) { // without a key, the newest
+		if m, ok := e.Kind.(*schema.Message); ok {
+			said = append(said, string(m.Role)+"/"+string(m.Channel)+": "+m.Text)
+		}
+	}
+	turn := []string{"Assistant/thought: Let me look.", "Assistant/answer: There are 14 sacks – café 😀."}
+	require.Equal(t, append(append([]string{"User/answer: How many sacks?"}, turn...), append([]string{"User/answer: And now?"}, turn...)...), said)
+
+	connection := ok(t, "show", "--data", data, "--json", strings.TrimSuffix(session.Key, "/1")+"/0")
+	require.Contains(t, connection, `"source":"stderr"`)
+	require.Contains(t, connection, `"source":"acp/noise"`, "the last line, without a line feed")
+	require.Contains(t, connection, `"exit_code":0`)
+	require.Contains(t, ok(t, "verify", "--data", data), " 0 unaccounted")
+}
+
+func TestRecordPassesOnTheExitStatus(t *testing.T) {
+	data := t.TempDir()
+	_, _, err := client(t, recordCommand(t, data), "die")
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, 7, exit.ExitCode())
+	connection := list(t, data)[0].Key
+	connection = connection[:strings.LastIndexByte(connection, '/')] + "/0"
+	require.Contains(t, ok(t, "show", "--data", data, "--json", connection), `"exit_code":7`)
+	shown := ok(t, "show", "--data", data, "--json", "s-1")
+	require.Contains(t, shown, `"text":"I am go"`)
+	require.Contains(t, shown, `"flags":["partial"]`)
+}
+
+func TestAKilledTapLosesNothingThatWasPassedOn(t *testing.T) {
+	data := t.TempDir()
+	cmd := recordCommand(t, data)
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+
+	transcripts := list(t, data)
+	require.Len(t, transcripts, 1)
+	require.EqualValues(t, "abandoned", transcripts[0].Status)
+	var answers []string
+	for _, e := range events(t, ok(t, "show", "--data", data, "--json", "/0")) {
+		if raw, ok := e.Kind.(*schema.Raw); ok && raw.Source == "initialize/response" {
+			answers = append(answers, string(raw.Value))
+		}
+	}
+	require.Equal(t, []string{strings.TrimSuffix(line, "\n")}, answers)
+}
+
+func TestRecordIntoARunningUpIsFollowedLive(t *testing.T) {
+	data := t.TempDir()
+	up := startUp(t, data)
+	defer up.kill(t)
+	out, _, err := client(t, recordCommand(t, data), "How many sacks?")
+	require.NoError(t, err)
+	require.Contains(t, out, "stopReason")
+	require.Eventually(t, func() bool {
+		return len(list(t, data)) == 2 && list(t, data)[0].Status == "ended"
+	}, 20*time.Second, 200*time.Millisecond)
+}
+
+func TestWhereNothingCanBeRecorded(t *testing.T) {
+	blocked := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(blocked, nil, 0o600)) // a file where the directory should be
+	_, errs, err := client(t, recordCommandIn(t, blocked, "--when-full", "pass"), "How many sacks?")
+	require.NoError(t, err)
+	require.Contains(t, errs, "NOT RECORDING")
+
+	cmd := recordCommandIn(t, blocked)
+	output, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(output), "the agent is not started")
+	require.NotContains(t, string(output), "mill agent")
+}
+
+func recordCommandIn(t *testing.T, data string, flags ...string) *exec.Cmd {
+	return recordCommand(t, data, flags...)
+}
+
+// process is a steno up that runs beside the test.
+type process struct {
+	cmd  *exec.Cmd
+	errs *bytes.Buffer
+}
+
+func startUp(t *testing.T, data string, flags ...string) *process {
+	t.Helper()
+	p := &process{cmd: stenoCommand(t.Context(), append([]string{"up", "--data", data}, flags...)...), errs: &bytes.Buffer{}}
+	p.cmd.Stderr = p.errs
+	require.NoError(t, p.cmd.Start())
+	return p
+}
+
+func (p *process) kill(t *testing.T) {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Kill())
+	_ = p.cmd.Wait() // killed
+}
+
+// stop ends it as an operator does and gives its exit code.
+func (p *process) stop(t *testing.T) int {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	_ = p.cmd.Wait() // its code says it
+	return p.cmd.ProcessState.ExitCode()
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/steno-io/steno/console/replay"
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/translate"
+)
+
+func (a *app) replayCommand() *cobra.Command {
+	var f viewFlags
+	o := replay.Options{}
+	cmd := &cobra.Command{
+		Use:   "replay [KEY]",
+		Short: "Play a transcript again, with its original timing",
+		Long: `replay folds the capture's frames again and prints the transcript as it was
+typed, with the pauses that lay between the frames.
+
+` + keyHelp,
+		Example: `  steno replay --speed 4 --idle-limit 2s
+  steno replay s-1 --json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Speed <= 0 {
+				return usage("--speed %v: want more than 0", o.Speed)
+			}
+			return a.replay(cmd.Context(), args, f, o)
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().Float64Var(&o.Speed, "speed", 1, "how many times faster")
+	cmd.Flags().DurationVar(&o.IdleLimit, "idle-limit", 0, "the longest pause, as waited (0: none)")
+	return cmd
+}
+
+func (a *app) replay(ctx context.Context, args []string, f viewFlags, o replay.Options) error {
+	s, ctx, err := a.open(ctx, "replay")
+	if err != nil {
+		return err
+	}
+	err = func() error {
+		summary, err := find(ctx, s.ledger, args)
+		if err != nil {
+			return err
+		}
+		key, err := schema.ParseTranscript(summary.Key)
+		if err != nil {
+			return err
+		}
+		typed := s.typed(ctx, key)
+		if f.json {
+			return replay.Replay(ctx, typed, o, func(e schema.Event) error {
+				_, err := fmt.Fprintf(a.out, "%s\n", e.AppendJSON(nil))
+				return err
+			})
+		}
+		r := a.renderer(f)
+		if err := r.Transcript(summary); err != nil {
+			return err
+		}
+		return errors.Join(replay.Replay(ctx, typed, o, func(e schema.Event) error {
+			if e.Ephemeral {
+				return r.Delta(e)
+			}
+			return r.Event(e)
+		}), r.Close())
+	}()
+	return errors.Join(why(ctx, err), s.close())
+}
+
+// typed folds a capture's frames again and gives the events of one of its sessions, deltas too, the
+// durable ones with their numbers.
+func (s *session) typed(ctx context.Context, key schema.Transcript) iter.Seq2[schema.Event, error] {
+	return func(yield func(schema.Event, error) bool) {
+		err := s.fold(ctx, key.Identity, func(e schema.Event, number uint64) bool {
+			if e.Session != key.Session {
+				return true
+			}
+			e.StoreSeq = number
+			return yield(e, nil)
+		})
+		if err != nil {
+			yield(schema.Event{}, err)
+		}
+	}
+}
+
+// fold folds a capture's frames again by its own translator version, until each says false. number is
+// a durable event's ordinal.
+func (s *session) fold(ctx context.Context, id schema.Identity, each func(e schema.Event, number uint64) bool) error {
+	blobs, err := topology.OpenBlobs(ctx, s.js)
+	if err != nil {
+		return err
+	}
+	stored, err := s.ledger.Capture(ctx, id)
+	if err != nil {
+		return err
+	}
+	capture := translate.NewCapture(id, protocols(), stored.Translator)
+	numbers := map[uint32]uint64{}
+	var events []schema.Event
+	for m, err := range topology.Read(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions), 1) {
+		if err != nil {
+			return err
+		}
+		f, _, err := blobs.Frame(ctx, m)
+		if err != nil {
+			return err
+		}
+		if events, err = capture.Step(events[:0], &f); err != nil {
+			return err
+		}
+		for _, e := range events {
+			var number uint64
+			if !e.Ephemeral {
+				numbers[e.Session]++
+				number = numbers[e.Session]
+			}
+			if !each(e, number) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// paceFrames waits before each frame as long as it took in the recording, divided by speed, at most
+// limit.
+func paceFrames(speed float64, limit time.Duration) func(ctx context.Context, f *schema.Frame) error {
+	var before time.Time
+	return func(ctx context.Context, f *schema.Frame) error {
+		pause := f.At.Sub(before)
+		if before.IsZero() {
+			pause = 0
+		}
+		before = f.At
+		if speed <= 0 || pause <= 0 {
+			return nil
+		}
+		timer := time.NewTimer(min(time.Duration(float64(pause)/speed), limit))
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+			return nil
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/steno-io/steno/console/render"
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
+)
+
+// viewFlags are the flags of the readable view.
+type viewFlags struct {
+	json  bool
+	raw   bool
+	times bool
+	full  bool
+}
+
+func (f *viewFlags) register(cmd *cobra.Command) {
+	p := cmd.Flags()
+	p.BoolVar(&f.json, "json", false, "print events as JSON lines")
+	p.BoolVar(&f.raw, "raw", false, "show every protocol record, those that another event shows as well")
+	p.BoolVar(&f.times, "times", false, "show when things happened, from the first event on")
+	p.BoolVar(&f.full, "full", false, "do not shorten tools' inputs and outputs")
+}
+
+func (a *app) renderer(f viewFlags) *render.Renderer {
+	o := render.Options{Colour: a.colour(), Width: a.width(), Times: f.times, Raw: f.raw}
+	if f.full {
+		o.Lines = -1
+	}
+	return render.New(a.out, o)
+}
+
+const keyHelp = `KEY is a transcript's key, or any part of a key, session id or title that only one
+has; without it, the newest transcript is taken.`
+
+func (a *app) showCommand() *cobra.Command {
+	var f viewFlags
+	cmd := &cobra.Command{
+		Use:   "show [KEY]",
+		Short: "Print a transcript",
+		Long: `show prints a transcript as people read it, each event where its first frame
+stands; with --json its stored events, in the order of their numbers.
+
+` + keyHelp,
+		Example: `  steno show
+  steno show fix-the-mill --times
+  steno show --json | jq -r 'select(.kind.kind=="ToolCall").kind.tool'`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.show(cmd.Context(), args, f) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (a *app) show(ctx context.Context, args []string, f viewFlags) error {
+	s, ctx, err := a.open(ctx, "show")
+	if err != nil {
+		return err
+	}
+	err = func() error {
+		summary, err := find(ctx, s.ledger, args)
+		if err != nil {
+			return err
+		}
+		key, err := schema.ParseTranscript(summary.Key)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			return a.writeEvents(ctx, s.ledger, key)
+		}
+		return a.renderer(f).Show(summary, decoded(s.ledger.Events(ctx, key, 0, 0)))
+	}()
+	return errors.Join(why(ctx, err), s.close())
+}
+
+func (a *app) writeEvents(ctx context.Context, r sink.Reader, key schema.Transcript) error {
+	out := bufio.NewWriterSize(a.out, 1<<16)
+	for e, err := range r.Events(ctx, key, 0, 0) {
+		if err != nil {
+			return errors.Join(err, out.Flush())
+		}
+		if _, err := out.Write(append(e.Bytes, '\n')); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// decoded reads stored events.
+func decoded(stored iter.Seq2[sink.Event, error]) iter.Seq2[schema.Event, error] {
+	return func(yield func(schema.Event, error) bool) {
+		for e, err := range stored {
+			var event schema.Event
+			if err == nil {
+				event, err = schema.DecodeEvent(e.Bytes)
+			}
+			if !yield(event, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/steno-io/steno/cmd/steno/holder"
+)
+
+func (a *app) upCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "up",
+		Short: "Run the embedded server and all stages until stopped",
+		Long: `up holds the data directory: it runs the embedded NATS server, publishes the
+journals of all taps as they grow, translates, numbers and keeps. Every other
+command of the same directory works through it.`,
+		Example: `  steno up
+  steno up --data ./transcripts --sync 1s`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context()) },
+	}
+}
+
+func (a *app) up(ctx context.Context) error {
+	options, err := a.holderOptions(holder.Up)
+	if err != nil {
+		return err
+	}
+	h, err := a.takeOver(ctx, options)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "steno up: data in %s\n", options.Dir)
+	_, err = h.Run(ctx)
+	return err
+}
+
+// takeOver takes the directory, asking a command that holds it to hand it over.
+func (a *app) takeOver(ctx context.Context, o holder.Options) (*holder.Holder, error) {
+	deadline := time.Now().Add(holder.Patience)
+	for {
+		h, err := holder.Acquire(ctx, o)
+		if !errors.Is(err, holder.ErrHeld) || time.Now().After(deadline) {
+			return h, err
+		}
+		if address, err := o.Dir.ReadAddress(); err == nil && address.Kind == holder.Up {
+			return nil, fmt.Errorf("%w: steno up runs there already (process %d)", holder.ErrHeld, address.PID)
+		}
+		a.askToHandOver(ctx, o.Dir)
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// askToHandOver may fail: the holder is just starting or ending, and is asked again.
+func (a *app) askToHandOver(ctx context.Context, dir holder.Dir) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	client, err := dir.Connect(ctx, "steno up")
+	if err == nil {
+		defer client.Close()
+		err = client.HandOver(ctx)
+	}
+	if err != nil {
+		a.log.Debug().Err(err).Msg("ask the holder to hand over")
+	}
+}

@@ -1,0 +1,73 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// ErrEnded marks a wait that the publisher's end cut short.
+var ErrEnded = errors.New("publisher has ended")
+
+// progress tells waiters how far a publisher is. Frames are counted from the open frame on.
+type progress struct {
+	mu      sync.Mutex
+	changed chan struct{} // closed and made anew at each change
+	read    uint64        // the journal is cut up to this offset
+	cut     uint64        // frames cut by then
+	stored  uint64        // frames stored
+	ended   bool
+
+	capture schema.Identity
+	head    uint64 // number of the capture's last frame known
+}
+
+func (p *progress) change(f func(p *progress)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(p)
+	if p.changed != nil {
+		close(p.changed)
+		p.changed = nil
+	}
+}
+
+// Stored waits until everything that stands before an offset of the journal is stored, but for a line
+// that has not ended there, and gives the capture and the number of its last frame. The error wraps
+// ErrEnded if Run ends before, or is ctx's.
+func (p *Publisher) Stored(ctx context.Context, offset uint64) (schema.Identity, uint64, error) {
+	var target uint64 // frames cut when the offset was reached
+	for {
+		p.progress.mu.Lock()
+		if target == 0 && p.progress.read >= offset {
+			target = max(p.progress.cut, 1)
+		}
+		reached, ended := target > 0 && p.progress.stored >= target, p.progress.ended
+		id, head := p.progress.capture, p.progress.head
+		if p.progress.changed == nil {
+			p.progress.changed = make(chan struct{})
+		}
+		changed := p.progress.changed
+		p.progress.mu.Unlock()
+		switch {
+		case reached:
+			return id, head, nil
+		case ended:
+			return id, head, p.fail(ErrEnded)
+		}
+		select {
+		case <-ctx.Done():
+			return id, head, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// Capture is the capture and the number of its last frame, as far as the publisher knows.
+func (p *Publisher) Capture() (schema.Identity, uint64) {
+	p.progress.mu.Lock()
+	defer p.progress.mu.Unlock()
+	return p.progress.capture, p.progress.head
+}
