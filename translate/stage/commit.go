@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -13,25 +14,30 @@ import (
 
 // commitAll stores captures' records, one capture after the other, until the queue is closed.
 func (w *Worker) commitAll(ctx context.Context) error {
+	var payload []byte // lent to one record after the other
 	for {
 		c, ok := w.queue.pop()
 		if !ok {
 			return ctx.Err()
 		}
-		if err := w.commit(ctx, c); err != nil {
+		var err error
+		if payload, err = w.commit(ctx, c, payload[:0]); err != nil {
 			return err
+		}
+		if cap(payload) > 2*maxRecordBytes {
+			payload = nil
 		}
 	}
 }
 
 // commit stores one record of the capture, or learns why it is not to be stored, and queues the
 // capture again if more is pending. The queue holds a capture once, so one record is in flight.
-func (w *Worker) commit(ctx context.Context, c *capture) error {
+// buffer is memory for the payload, and is given back, perhaps grown.
+func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte, error) {
 	c.mu.Lock()
 	if len(c.pending) == 0 { // dropped meanwhile
-		err := w.next(ctx, c)
-		c.mu.Unlock()
-		return err
+		defer c.mu.Unlock()
+		return buffer, w.next(ctx, c)
 	}
 	rec := cut(c.pending, c.fold.Version())
 	fence, tries := c.fence, c.tries
@@ -39,12 +45,13 @@ func (w *Worker) commit(ctx context.Context, c *capture) error {
 
 	if tries > 0 {
 		if err := pause(ctx, tries); err != nil {
-			return err
+			return buffer, err
 		}
 	}
-	seq, outcome, cause := w.publish(ctx, c.id, &rec, fence)
+	buffer = appendPayload(buffer, &rec)
+	seq, outcome, cause := w.publish(ctx, c.id, &rec, buffer, fence)
 	if ctx.Err() != nil {
-		return ctx.Err() // stored or not: the next worker reads the last record
+		return buffer, ctx.Err() // stored or not: the next worker reads the last record
 	}
 
 	c.mu.Lock()
@@ -53,21 +60,34 @@ func (w *Worker) commit(ctx context.Context, c *capture) error {
 		c.tries, c.fence = 0, seq
 		c.drop(rec.Last)
 		w.counts.records.Add(1)
-		return w.next(ctx, c)
+		return buffer, w.next(ctx, c)
 	}
 	if err := w.refused(ctx, c, outcome, cause); err != nil {
-		return err
+		return buffer, err
 	}
-	return w.next(ctx, c)
+	return buffer, w.next(ctx, c)
+}
+
+// appendPayload writes what Record.Payload gives, into memory that is there.
+func appendPayload(dst []byte, rec *schema.Record) []byte {
+	size := 0
+	for _, line := range rec.Events {
+		size += len(line) + 1
+	}
+	dst = slices.Grow(dst, size)
+	for _, line := range rec.Events {
+		dst = append(append(dst, line...), '\n')
+	}
+	return dst
 }
 
 // publish stores a record, its payload in the blob bucket first where it is large.
-func (w *Worker) publish(ctx context.Context, id schema.Identity, rec *schema.Record, fence uint64) (seq uint64, o topology.Outcome, err error) {
+func (w *Worker) publish(ctx context.Context, id schema.Identity, rec *schema.Record, payload []byte, fence uint64) (seq uint64, o topology.Outcome, err error) {
 	header, err := rec.Header()
 	if err != nil {
 		return 0, topology.Never, err
 	}
-	msg := &nats.Msg{Subject: schema.EventSubject(id, w.info.Partitions), Header: header, Data: rec.Payload()}
+	msg := &nats.Msg{Subject: schema.EventSubject(id, w.info.Partitions), Header: header, Data: payload}
 	if len(msg.Data) > schema.MaxInline {
 		sha, err := w.blobs.Put(ctx, id, msg.Data)
 		if err != nil {
