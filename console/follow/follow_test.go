@@ -39,7 +39,8 @@ func TestJoinInTheMiddleOfASentence(t *testing.T) {
 	b.piece(12, "m", 4, "!") // too late
 	b.live(14, &schema.Progress{Detail: &schema.Thinking{MessageID: "m", Index: 1, Text: "m"}})
 	b.piece(15, "n", 0, "Next")
-	r.reads(`delta thought m 1 "m"`, `delta answer n 0 "Next"`)
+	b.piece(16, "m", 0, "Hello") // again, in a replay of the session
+	r.reads(`delta thought m 1 "m"`, `delta answer n 0 "Next"`, `delta answer m 0 "Hello"`)
 	r.cancel()
 	require.NoError(t, r.ends(), "the end of its context is no error")
 }

@@ -176,7 +176,6 @@ func message(id, text string) *schema.Message {
 type reader struct {
 	t      *testing.T
 	items  chan string
-	hold   chan struct{} // closed: emit does not wait
 	cancel context.CancelFunc
 	done   chan error
 }

@@ -88,7 +88,9 @@ func (v *view) settle(frame uint64) {
 func (v *view) piece(key messageKey, frame, index uint64) verdict {
 	want, open := v.open[key]
 	if !open {
-		if _, closed := v.closed[key]; closed || frame <= v.settled {
+		// A piece from before its message's end is late. One from after it is of another message, such
+		// as one that is replayed under the id that it had.
+		if frame <= max(v.settled, v.closed[key]) {
 			return known
 		}
 	}

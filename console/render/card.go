@@ -11,6 +11,7 @@ import (
 
 // card is a tool call as it stands.
 type card struct {
+	key      string
 	id       string
 	name     string
 	title    string
@@ -33,15 +34,24 @@ type ask struct {
 
 // card finds or makes the card of a tool. The peer may use an id again; then "#2" stands behind it,
 // and what the peer says of the id means the last one.
-func (r *Renderer) card(id string) *card {
-	c := r.cards[id]
+func (r *Renderer) card(e *schema.Event, id string) *card {
+	key := lane(e, id)
+	c := r.cards[key]
 	if c == nil {
-		c = &card{id: id}
-		r.cards[id] = c
+		c = &card{key: key, id: id, flags: e.Flags}
+		r.cards[key] = c
 		peer, _, _ := strings.Cut(id, "#")
-		r.uses[peer], r.uses[id] = id, id
+		r.uses[lane(e, peer)], r.uses[key] = key, key
 	}
 	return c
+}
+
+// lane keeps the tools of a replayed history apart from those that ran: they may have the same ids.
+func lane(e *schema.Event, id string) string {
+	if e.Has(schema.FlagReplayed) {
+		return string(schema.FlagReplayed) + "\x00" + id
+	}
+	return id
 }
 
 // update takes over what an event says of a tool, and reports whether its input is new.
@@ -146,10 +156,10 @@ func (c *card) phaseWords() (s style, mark, words string) {
 // cardHead writes the card's first line; further lines of the same card follow without a blank one.
 func (r *Renderer) cardHead(c *card, e *schema.Event) {
 	r.pause()
-	if r.current != c.id {
+	if r.current != c.key {
 		r.page.gap()
 	}
-	r.current = c.id
+	r.current = c.key
 	s, mark, words := c.phaseWords()
 	c.lastLine = mark + words
 	label, title := c.label()
@@ -215,7 +225,7 @@ func (r *Renderer) decided(a *ask) {
 	if a.allowed {
 		s = good
 	}
-	r.page.put(s, "  → answered: "+a.decided)
+	r.page.put(s, "  → "+a.decided)
 	r.page.newline()
 }
 

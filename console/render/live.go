@@ -50,8 +50,8 @@ func (r *Renderer) piece(e *schema.Event, channel schema.Channel, id, text strin
 // typed goes on where it stands.
 func (r *Renderer) Snapshot(messages []schema.OpenMessage, tools []schema.OpenTool) error {
 	for i := range tools {
-		c := r.card(tools[i].State.ToolID)
 		e := schema.Event{Kind: &tools[i].State, EmittedAt: r.first}
+		c := r.card(&e, tools[i].State.ToolID)
 		r.drawState(c, &e, c.update(&e))
 	}
 	for _, m := range messages {

@@ -14,7 +14,8 @@ type page struct {
 	colour bool
 	width  int // 0: lines are not wrapped
 	column int
-	blank  bool // the last line is blank, or there is none
+	style  style // that the terminal is in
+	blank  bool  // the last line is blank, or there is none
 }
 
 func newPage(w io.Writer, o Options) *page {
@@ -26,13 +27,22 @@ func (p *page) put(s style, text string) {
 	if text == "" {
 		return
 	}
-	if code := palette[s]; p.colour && code != "" {
-		p.write(code + text + reset)
-	} else {
-		p.write(text)
-	}
+	p.dress(s)
+	p.write(text)
 	p.column += columns(text)
 	p.blank = false
+}
+
+// dress changes the terminal's style, if it is another one.
+func (p *page) dress(s style) {
+	if !p.colour || palette[s] == palette[p.style] {
+		return
+	}
+	if p.style != plain {
+		p.write(reset)
+	}
+	p.write(palette[s])
+	p.style = s
 }
 
 func (p *page) write(text string) {
@@ -40,6 +50,7 @@ func (p *page) write(text string) {
 }
 
 func (p *page) newline() {
+	p.dress(plain)
 	p.write("\n")
 	p.blank = p.column == 0
 	p.column = 0
@@ -73,7 +84,9 @@ func (p *page) room(reserved int) int {
 	return max(8, p.width-p.column-reserved)
 }
 
+// flush leaves the terminal as it was found: the program may end here.
 func (p *page) flush() error {
+	p.dress(plain)
 	if err := p.out.Flush(); err != nil {
 		return fmt.Errorf("write transcript: %w", err)
 	}

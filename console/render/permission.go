@@ -12,7 +12,7 @@ import (
 func (r *Renderer) permission(e *schema.Event, k *schema.Raw) {
 	v := parse(k.Value)
 	a := ask{offered: offered(v.Get("options"))}
-	c := r.asker(v.Get("toolCall").Get("toolCallId"))
+	c := r.asker(e, v.Get("toolCall").Get("toolCallId"))
 	if r.whole && c != nil && c.drawn {
 		return // it is on the card
 	}
@@ -24,7 +24,7 @@ func (r *Renderer) permission(e *schema.Event, k *schema.Raw) {
 func (r *Renderer) decision(e *schema.Event, k *schema.Raw) {
 	v := parse(k.Value)
 	a := decide(v)
-	c := r.asker(v.Get("toolCallId"))
+	c := r.asker(e, v.Get("toolCallId"))
 	if r.whole && c != nil && c.drawn {
 		return
 	}
@@ -33,12 +33,12 @@ func (r *Renderer) decision(e *schema.Event, k *schema.Raw) {
 }
 
 // asker is the card of the tool that a permission is about; nil if there is none.
-func (r *Renderer) asker(peer jsontree.Value) *card {
+func (r *Renderer) asker(e *schema.Event, peer jsontree.Value) *card {
 	id, ok := peer.Text()
 	if !ok {
 		return nil
 	}
-	return r.cards[r.uses[id]]
+	return r.cards[r.uses[lane(e, id)]]
 }
 
 // under begins a line that belongs to a card, or to no tool at all.
@@ -49,7 +49,7 @@ func (r *Renderer) under(c *card, e *schema.Event) {
 	case c == nil:
 		r.head(warn, markWaiting+" permission", e)
 		r.current = askBlock
-	case r.current != c.id:
+	case r.current != c.key:
 		r.cardHead(c, e)
 	}
 }
@@ -82,11 +82,11 @@ func decide(v jsontree.Value) ask {
 	chosen, _ := outcome.Get("optionId").Text()
 	switch {
 	case outcome.Get("outcome").Is(acp.OutcomeSelected):
-		a.decided = oneLine(chosen)
+		a.decided = "answered: " + oneLine(chosen)
 		for o := range v.Get("offered").Children() {
 			if o.Get("optionId").Is(chosen) {
 				kind, _ := o.Get("kind").Text()
-				a.decided, a.allowed = optionName(o), acp.Decide(kind) == acp.Allowed
+				a.decided, a.allowed = "answered: "+optionName(o), acp.Decide(kind) == acp.Allowed
 			}
 		}
 	case outcome.Get("outcome").Kind() == jsontree.String:

@@ -89,16 +89,16 @@ func firstFrame(e *schema.Event) uint64 {
 func (r *Renderer) gather(e *schema.Event) {
 	switch k := e.Kind.(type) {
 	case *schema.ToolCall, *schema.ToolResult, *schema.ToolState:
-		r.card(toolID(e)).update(e)
+		r.card(e, toolID(e)).update(e)
 	case *schema.Raw:
 		v := parse(k.Value)
 		switch k.Source {
 		case acp.MethodRequestPermission:
-			if c := r.asker(v.Get("toolCall").Get("toolCallId")); c != nil {
+			if c := r.asker(e, v.Get("toolCall").Get("toolCallId")); c != nil {
 				c.asks = append(c.asks, ask{offered: offered(v.Get("options"))})
 			}
 		case acp.MethodRequestPermission + "/decision":
-			if c := r.asker(v.Get("toolCallId")); c != nil && len(c.asks) > 0 {
+			if c := r.asker(e, v.Get("toolCallId")); c != nil && len(c.asks) > 0 {
 				c.decide(decide(v))
 			}
 		}

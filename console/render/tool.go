@@ -11,7 +11,7 @@ func millis(n uint64) time.Duration { return time.Duration(min(n, 1<<52)) * time
 // tool writes an event of a tool. In a page that is written as things happen, a card grows by a line
 // whenever its phase changes; in a whole page each card stands complete where the tool was first seen.
 func (r *Renderer) tool(e *schema.Event) {
-	c := r.card(toolID(e))
+	c := r.card(e, toolID(e))
 	if r.whole {
 		if !c.drawn {
 			r.drawWhole(c, e)
@@ -46,7 +46,7 @@ func (r *Renderer) joins(e *schema.Event) bool {
 	}
 	held := r.held
 	r.held = nil
-	c := r.card(state.ToolID)
+	c := r.card(e, state.ToolID)
 	_, isResult := held.Kind.(*schema.ToolResult)
 	newInput := c.update(held)
 	newInput = c.update(e) || newInput
@@ -59,7 +59,7 @@ func (r *Renderer) joins(e *schema.Event) bool {
 
 // alone writes a call or a result that no state follows.
 func (r *Renderer) alone(e *schema.Event) {
-	c := r.card(toolID(e))
+	c := r.card(e, toolID(e))
 	_, isResult := e.Kind.(*schema.ToolResult)
 	newInput := c.update(e)
 	if isResult && c.output == nil {
@@ -97,5 +97,5 @@ func (r *Renderer) drawWhole(c *card, e *schema.Event) {
 		r.cardAsk(&c.asks[i])
 	}
 	r.cardOutput(c)
-	r.current = c.id
+	r.current = c.key
 }
