@@ -125,12 +125,8 @@ func (a *app) localTarget(ctx context.Context, s *session) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	batch := publish.BatchLazy
-	if interval == 0 {
-		batch = publish.BatchAlways
-	}
 	return &target{
-		options: publish.AppenderOptions{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions, BatchFrom: batch},
+		options: publish.AppenderOptions{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions, BatchFrom: publish.BatchFrom(s.info.Replicas, interval == 0)},
 		settled: s.client.Settle,
 	}, nil
 }
@@ -153,7 +149,7 @@ func (a *app) remoteTarget(ctx context.Context) (*target, context.Context, func(
 	if err != nil {
 		return nil, ctx, nil, errors.Join(err, done())
 	}
-	t := &target{options: publish.AppenderOptions{JS: js, Blobs: blobs, Partitions: info.Partitions, BatchFrom: publish.BatchAlways}}
+	t := &target{options: publish.AppenderOptions{JS: js, Blobs: blobs, Partitions: info.Partitions, BatchFrom: publish.BatchFrom(info.Replicas, true)}}
 	t.settled = func(ctx context.Context, id schema.Identity, frame uint64) error {
 		return committed(ctx, js, id, info.Partitions, frame)
 	}

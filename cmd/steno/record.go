@@ -233,7 +233,7 @@ func (a *app) publishOnce(ctx context.Context, w *journal.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
 	return publish.NewPublisher(publish.Options{
-		Source: reader, JS: js, Blobs: blobs, Partitions: info.Partitions, BatchFrom: publish.BatchAlways,
+		Source: reader, JS: js, Blobs: blobs, Partitions: info.Partitions, BatchFrom: publish.BatchFrom(info.Replicas, true),
 		SaveMark: func(m journal.Mark) error { return journal.WriteMark(a.dir().Journals(), w.Head().ID, m) },
 		Identified: func(final, asked schema.Identity) {
 			if final != asked {

@@ -31,6 +31,18 @@ const (
 	BatchReplicated = 4
 )
 
+// BatchFrom is from how many waiting frames on an append is a batch, for streams of so many replicas
+// on servers that fsync every write or do not.
+func BatchFrom(replicas int, always bool) int {
+	switch {
+	case replicas > 1:
+		return BatchReplicated
+	case always:
+		return BatchAlways
+	}
+	return BatchLazy
+}
+
 // Bounds of one batch; the server takes 1,000 messages.
 const (
 	maxBatch      = 500

@@ -108,10 +108,7 @@ func (h *Holder) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	batchFrom := publish.BatchLazy
-	if h.o.SyncInterval == 0 {
-		batchFrom = publish.BatchAlways
-	}
+	batchFrom := publish.BatchFrom(h.info.Replicas, h.o.SyncInterval == 0)
 	h.journals = newJournals(h.o, publish.Options{JS: h.js, Blobs: blobs, Partitions: h.info.Partitions, BatchFrom: batchFrom})
 	return dir.writeAddress(Address{
 		PID: os.Getpid(), Kind: h.o.Kind, Server: address(h.server.URL()), Version: h.o.Version, Since: time.Now().UTC(),
