@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -149,7 +150,9 @@ type viewer struct {
 	after  uint64
 	events [][]byte
 
-	partial int // snapshots and pieces that showed a part of a text
+	began   time.Time
+	first   time.Duration // until the first item
+	partial int           // snapshots and pieces that showed a part of a text
 	lags    map[follow.LagReason]int
 	ends    int
 	pause   time.Duration // between items, at random: a slow reader
@@ -162,6 +165,9 @@ func newViewer(want map[schema.Channel]string, after uint64) *viewer {
 }
 
 func (v *viewer) emit(i follow.Item) error {
+	if v.first == 0 {
+		v.first = time.Since(v.began)
+	}
 	if v.pause > 0 {
 		time.Sleep(rand.N(v.pause))
 	}
@@ -234,6 +240,7 @@ func (p *pipeline) watch(key schema.Transcript, v *viewer) (wait func()) {
 	conn, _ := p.Connect(p.t)
 	done := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(context.Background(), within)
+	v.began = time.Now()
 	go func() {
 		for v.ends == 0 && ctx.Err() == nil {
 			f, err := follow.New(follow.Options{Conn: conn, Reader: p.ledger, Partitions: p.Info.Partitions, Transcript: key,
@@ -275,6 +282,7 @@ func TestJoinAtRandomWhileTheWorkerDies(t *testing.T) {
 	p := newPipeline(t)
 	stop := p.worker()
 	partial, rounds := 0, 4
+	var first []time.Duration
 	if testing.Short() {
 		rounds = 3
 	}
@@ -310,10 +318,13 @@ func TestJoinAtRandomWhileTheWorkerDies(t *testing.T) {
 		for i, wait := range waits {
 			wait()
 			partial += viewers[i].partial
+			first = append(first, viewers[i].first)
 		}
 	}
 	require.Positive(t, partial, "nothing was seen live")
-	t.Logf("%d rounds, %d parts of texts shown", rounds, partial)
+	slices.Sort(first)
+	t.Logf("%d joins, %d parts of texts shown; first item after %s at the median, %s at most",
+		len(first), partial, first[len(first)/2], first[len(first)-1])
 }
 
 // TestFollowOverServerRestarts restarts the server while an answer is typed.

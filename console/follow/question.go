@@ -17,7 +17,7 @@ import (
 const (
 	firstRetry = 100 * time.Millisecond
 	leastApart = 25 * time.Millisecond
-	patience   = 4 // questions without an answer before that is said
+	patience   = 4 // questions without an answer that counts before that is said
 )
 
 const statusHeader, noResponders = "Status", "503"
@@ -65,10 +65,8 @@ func (r *run) ask(now time.Time) error {
 	if !r.waiting || now.Before(r.askedAt.Add(r.wait)) {
 		return nil
 	}
-	if r.tries >= patience {
-		if err := r.sayAlone(); err != nil {
-			return err
-		}
+	if err := r.sayAlone(); err != nil {
+		return err
 	}
 	return r.send(now)
 }
@@ -103,10 +101,8 @@ func (r *run) page(ctx context.Context, m *nats.Msg) error {
 		return nil // an answer to an earlier question
 	}
 	if len(m.Data) == 0 && m.Header.Get(statusHeader) == noResponders {
-		if !r.waiting {
-			r.waiting = true // until there is one again
-		}
-		return r.sayAlone()
+		r.waiting = true // until there is an owner again
+		return nil
 	}
 	reply, whole, err := r.pages.Add(m.Header, m.Data)
 	if err != nil || !whole {
@@ -128,7 +124,7 @@ func (r *run) answer(ctx context.Context, reply *schema.OpenReply) error {
 		return r.compare(ctx, reply)
 	}
 	if reply.Frame < r.least || reply.Frame < r.view.settled {
-		return r.sayAlone() // it has yet to fold what was shown
+		return nil // it has yet to fold what was shown
 	}
 	r.target = max(r.target, reply.Ordinals[r.Transcript.Session])
 	if err := r.catchUp(ctx); err != nil { // what it says may be stored by now
@@ -179,8 +175,10 @@ func (r *run) release() error {
 	return nil
 }
 
+// sayAlone says that nobody answers, once that is more than a moment's matter, such as a worker that
+// just begins.
 func (r *run) sayAlone() error {
-	if r.alone {
+	if r.alone || r.tries < patience {
 		return nil
 	}
 	r.alone = true

@@ -76,12 +76,16 @@ func (p *page) right(s style, text string) {
 	p.put(s, text)
 }
 
+// longLine is where a line that tells one thing ends, on a page that has no width.
+const longLine = 200
+
 // room is how much fits on the line beside what is reserved.
 func (p *page) room(reserved int) int {
-	if p.width == 0 {
-		return 1 << 20
+	width := p.width
+	if width == 0 {
+		width = longLine
 	}
-	return max(8, p.width-p.column-reserved)
+	return max(8, width-p.column-reserved)
 }
 
 // flush leaves the terminal as it was found: the program may end here.

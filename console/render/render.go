@@ -64,9 +64,7 @@ func (r *Renderer) Event(e schema.Event) error {
 func (r *Renderer) Notice(text string) error {
 	r.settle()
 	r.lines()
-	r.page.put(warn, markAlarm+" ")
-	r.page.put(warn, fit(oneLine(text), r.page.room(0)))
-	r.page.newline()
+	r.page.block(markAlarm+" ", warn, warn, oneLine(text))
 	return r.page.flush()
 }
 
@@ -155,8 +153,12 @@ func (r *Renderer) line(s style, mark, what, more string, e *schema.Event) {
 	for _, f := range e.Flags {
 		reserved += len(f) + 3
 	}
-	if more != "" && r.page.room(reserved) > 12 {
-		r.page.put(dim, "  "+fit(more, r.page.room(reserved+2)))
+	if room := r.page.room(reserved + 2); more != "" && room > 12 {
+		if columns(more) > room {
+			size := "  (" + bytesOf(len(more)) + ")"
+			more = fit(more, room-len(size)) + size
+		}
+		r.page.put(dim, "  "+more)
 	}
 	r.edge(e)
 }

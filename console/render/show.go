@@ -91,13 +91,14 @@ func (r *Renderer) gather(e *schema.Event) {
 	case *schema.ToolCall, *schema.ToolResult, *schema.ToolState:
 		r.card(e, toolID(e)).update(e)
 	case *schema.Raw:
-		v := parse(k.Value)
 		switch k.Source {
 		case acp.MethodRequestPermission:
+			v := parse(k.Value)
 			if c := r.asker(e, v.Get("toolCall").Get("toolCallId")); c != nil {
 				c.asks = append(c.asks, ask{offered: offered(v.Get("options"))})
 			}
 		case acp.MethodRequestPermission + "/decision":
+			v := parse(k.Value)
 			if c := r.asker(e, v.Get("toolCallId")); c != nil && len(c.asks) > 0 {
 				c.decide(decide(v))
 			}
