@@ -18,8 +18,8 @@ type export struct {
 	path    string
 	count   *lineCounter
 	d       *jsontext.Decoder
-	inside  bool   // the array
-	message int    // its number in the array, from 1
+	inside  bool // the array
+	message int  // its number in the array, from 1
 	command []string
 	seq     uint64 // of the message before
 	err     error
