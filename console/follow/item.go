@@ -57,7 +57,7 @@ const (
 	LagSlow         LagReason = "slow"         // pieces were left out because the reader is slow
 	LagDisconnected LagReason = "disconnected" // the connection is lost: stored events only
 	LagReconnected  LagReason = "reconnected"  // it is back; pieces may have been lost
-	LagNoOwner      LagReason = "no_owner"     // nobody answers who has folded what was shown: stored events only
+	LagNoOwner      LagReason = "no_owner"     // for a poll interval nobody who has folded what was shown answered: stored events only
 	LagParked       LagReason = "parked"       // the capture is not folded, or not stored, any further
 )
 

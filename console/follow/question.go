@@ -17,7 +17,6 @@ import (
 const (
 	firstRetry = 100 * time.Millisecond
 	leastApart = 25 * time.Millisecond
-	patience   = 4 // questions without an answer that counts before that is said
 )
 
 const statusHeader, noResponders = "Status", "503"
@@ -30,7 +29,7 @@ type question struct {
 	askedAt time.Time
 	wait    time.Duration // from askedAt until it is asked again
 	least   uint64        // the reply's frame must not be below: all that was shown when it was asked
-	tries   int           // since the last answer
+	since   time.Time     // of the first question without an answer that counts; zero if there is none
 	waiting bool          // for a snapshot
 	alone   bool          // that nobody answers was said
 	parked  bool          // that the fold is parked was said
@@ -65,7 +64,7 @@ func (r *run) ask(now time.Time) error {
 	if !r.waiting || now.Before(r.askedAt.Add(r.wait)) {
 		return nil
 	}
-	if err := r.sayAlone(); err != nil {
+	if err := r.sayAlone(now); err != nil {
 		return err
 	}
 	return r.send(now)
@@ -85,7 +84,9 @@ func (r *run) send(now time.Time) error {
 		return nil
 	}
 	r.number++
-	r.tries++
+	if r.since.IsZero() {
+		r.since = now
+	}
 	r.pages, r.least, r.askedAt = schema.OpenPages{}, r.view.seen, now
 	r.wait = min(max(firstRetry, 2*r.wait), r.Poll)
 	subject := schema.OpenSubject(r.Transcript.Identity, r.Partitions)
@@ -133,7 +134,7 @@ func (r *run) answer(ctx context.Context, reply *schema.OpenReply) error {
 	if reply.Frame < r.view.settled {
 		return nil
 	}
-	r.waiting, r.alone, r.parked, r.tries = false, false, false, 0
+	r.waiting, r.alone, r.parked, r.since = false, false, false, time.Time{}
 	if err := r.emit(r.view.snapshot(reply)); err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (r *run) answer(ctx context.Context, reply *schema.OpenReply) error {
 
 // compare takes an answer that no snapshot waits for: a probe's, or another owner's.
 func (r *run) compare(ctx context.Context, reply *schema.OpenReply) error {
-	r.tries = 0
+	r.since = time.Time{}
 	if reply.Frame < r.view.seen || !r.view.less(reply) {
 		return nil
 	}
@@ -175,10 +176,10 @@ func (r *run) release() error {
 	return nil
 }
 
-// sayAlone says that nobody answers, once that is more than a moment's matter, such as a worker that
-// just begins.
-func (r *run) sayAlone() error {
-	if r.alone || r.tries < patience {
+// sayAlone says that nobody answers, once that has lasted for a poll interval: a worker that just
+// begins needs a moment.
+func (r *run) sayAlone(now time.Time) error {
+	if r.alone || r.since.IsZero() || now.Before(r.since.Add(r.Poll)) {
 		return nil
 	}
 	r.alone = true

@@ -97,7 +97,7 @@ func (v *view) piece(key messageKey, frame, index uint64) verdict {
 	switch {
 	case index < want:
 		return known
-	case false:
+	case index > want:
 		return missed
 	}
 	v.open[key] = index + 1
