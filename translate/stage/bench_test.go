@@ -47,6 +47,9 @@ func BenchmarkBacklog(b *testing.B) {
 			}
 			taps[0].flush(b)
 			total := shape.captures * (shape.frames + 1)
+			raw, err := js.Stream(bounded(b), topology.Raw)
+			require.NoError(b, err)
+			require.EqualValues(b, total, raw.CachedInfo().State.Msgs, "the server did not take every frame")
 
 			var staged, looped time.Duration
 			rounds, records := 0, 0
