@@ -2,9 +2,11 @@ package schema
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"sort"
+	"strconv"
+	"time"
 )
 
 // Leaf is a frame's leaf: SHA-256 of its salt's bytes and its data. Erasing salt and data leaves
@@ -17,7 +19,9 @@ func Leaf(salt string, data []byte) ([32]byte, error) {
 	h := sha256.New()
 	h.Write(raw)
 	h.Write(data)
-	return [32]byte(h.Sum(nil)), nil
+	var leaf [32]byte
+	h.Sum(leaf[:0])
+	return leaf, nil
 }
 
 // ChainHash is the chain of a frame: SHA-256 over the previous frame's chain (32 bytes, zeros
@@ -37,21 +41,43 @@ func ChainHash(previous string, f *Frame) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("hash chain of frame %d: %w", f.Seq, err)
 	}
-	header := f.Header()
-	names := make([]string, 0, len(header))
-	for name := range header {
-		if name != HeaderSalt && name != HeaderChain {
-			names = append(names, name)
+	b := make([]byte, 0, 512)
+	b = append(b, prev...)
+	b = append(b, leaf[:]...)
+	b = f.appendChained(b)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// appendChained appends the frame's headers but salt and chain as "name:value\n" lines in the order of
+// their names. It writes what Header writes.
+func (f *Frame) appendChained(b []byte) []byte {
+	text := func(name, value string) {
+		if value != "" {
+			b = append(append(append(append(b, name...), ':'), value...), '\n')
 		}
 	}
-	sort.Strings(names)
-	h := sha256.New()
-	h.Write(prev)
-	h.Write(leaf[:])
-	for _, name := range names {
-		for _, value := range header[name] {
-			h.Write([]byte(name + ":" + value + "\n"))
-		}
+	number := func(name string, n uint64) {
+		b = append(strconv.AppendUint(append(append(b, name...), ':'), n, 10), '\n')
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	b = append(append(b, HeaderAt...), ':')
+	b = append(f.At.UTC().AppendFormat(b, time.RFC3339Nano), '\n')
+	text(HeaderBlob, f.Blob)
+	text(HeaderChan, string(f.Chan))
+	text(HeaderEnd, string(f.End))
+	text(HeaderExchange, f.Exchange)
+	text(HeaderFrom, string(f.From))
+	if len(f.HTTP) > 0 {
+		text(HeaderHTTP, base64.StdEncoding.EncodeToString(f.HTTP))
+	}
+	if f.No > 0 {
+		number(HeaderNo, f.No)
+	}
+	number(HeaderSeq, f.Seq)
+	text(HeaderType, string(f.Type))
+	if f.Writer.Journal != "" {
+		b = append(append(append(append(b, HeaderWriter...), ':'), f.Writer.Journal...), ':')
+		b = append(strconv.AppendUint(b, f.Writer.Offset, 10), '\n')
+	}
+	return b
 }

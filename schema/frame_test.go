@@ -3,6 +3,7 @@ package schema_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -198,5 +199,26 @@ func FuzzFrameFromHeader(f *testing.F) {
 		require.Equal(t, h, frame.Header())
 		_, err = schema.ChainHash("", &frame)
 		require.NoError(t, err)
+	})
+}
+
+// TestTheChainIsOverTheHeadersAsTheyAreWritten computes the chain the plain way, from the header map.
+func TestTheChainIsOverTheHeadersAsTheyAreWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := drawFrame(t)
+		previous := sha256.Sum256([]byte("before"))
+		leaf, err := schema.Leaf(f.Salt, f.Data)
+		require.NoError(t, err)
+		var lines []string
+		for name, values := range f.Header() {
+			if name != schema.HeaderSalt && name != schema.HeaderChain {
+				lines = append(lines, name+":"+values[0]+"\n")
+			}
+		}
+		slices.Sort(lines)
+		want := sha256.Sum256([]byte(string(previous[:]) + string(leaf[:]) + strings.Join(lines, "")))
+		got, err := schema.ChainHash(hex.EncodeToString(previous[:]), &f)
+		require.NoError(t, err)
+		require.Equal(t, hex.EncodeToString(want[:]), got)
 	})
 }

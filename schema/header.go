@@ -138,7 +138,8 @@ func parseAt(s string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	if at = at.UTC(); at.Format(time.RFC3339Nano) != s {
+	var spelling [len(time.RFC3339Nano)]byte
+	if at = at.UTC(); string(at.AppendFormat(spelling[:0], time.RFC3339Nano)) != s {
 		return time.Time{}, errors.New("the time is not UTC in its shortest form")
 	}
 	return at, nil

@@ -115,7 +115,7 @@ func parseNumber(s string, bits int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if strconv.FormatUint(n, 10) != s {
+	if len(s) > 1 && s[0] == '0' {
 		return 0, fmt.Errorf("number %q is not in its shortest form", s)
 	}
 	return n, nil

@@ -21,16 +21,20 @@ var errDrained = errors.New("nothing is pending")
 const (
 	// pullBytes bounds what is on its way to the client. Without it large messages overflow the
 	// client's buffer and are dropped there.
-	pullBytes   = 8 << 20
-	heartbeat   = 2 * time.Second
-	expiry      = 10 * time.Second
-	pollIdle    = 250 * time.Millisecond
-	lookIdle    = 3 * time.Second
-	inactive    = time.Minute
-	stallAfter  = 30 * time.Second
-	firstRetry  = 20 * time.Millisecond
-	longestWait = 2 * time.Second
-	goodbye     = 2 * time.Second
+	pullBytes = 8 << 20
+	// pullMessages bounds their number, for which the client keeps room in advance: without it, for a
+	// million, 8 MB a consumer. A thousand was too few: small messages overtook the reader and were
+	// dropped; at this number none were.
+	pullMessages = 20_000
+	heartbeat    = 2 * time.Second
+	expiry       = 10 * time.Second
+	pollIdle     = 250 * time.Millisecond
+	lookIdle     = 3 * time.Second
+	inactive     = time.Minute
+	stallAfter   = 30 * time.Second
+	firstRetry   = 20 * time.Millisecond
+	longestWait  = 2 * time.Second
+	goodbye      = 2 * time.Second
 )
 
 // follower reads one subject filter in stream order without acks. Each consumer lives in the
@@ -136,7 +140,7 @@ func (f *follower) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("create consumer of %s: %w", f.subject, err)
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxBytes(pullBytes), jetstream.PullHeartbeat(heartbeat),
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullHeartbeat(heartbeat),
 		jetstream.PullExpiry(expiry))
 	f.consumer, f.delivered, f.looked = consumer, 0, time.Now()
 	if err != nil {
