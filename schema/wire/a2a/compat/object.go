@@ -200,17 +200,14 @@ func (o *object) drop(name string) {
 	o.members = kept
 }
 
-// adopt takes the members of another object whose names are free; it gives back those that are not.
-func (o *object) adopt(members []member) (taken []member) {
+// adopt takes the members of another object whose names are free.
+func (o *object) adopt(members []member) {
 	for _, m := range members {
-		if o.has(m.name) {
-			taken = append(taken, m)
-			continue
+		if !o.has(m.name) {
+			o.members = append(o.members, m)
+			o.changed = true
 		}
-		o.members = append(o.members, m)
-		o.changed = true
 	}
-	return taken
 }
 
 // bytes is the object's text: the one that was sent if nothing was changed, else one without white
