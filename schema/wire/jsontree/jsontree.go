@@ -14,9 +14,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// depth is how deep members and elements are indexed. Deeper values are read over as one piece: no
-// rule of a protocol looks further down.
-const depth = 6
+// defaultDepth is how deep members and elements are indexed where a Reader does not say. Deeper
+// values are read over as one piece: no rule of a protocol looks further down.
+const defaultDepth = 6
 
 // maxNesting is how deep objects and arrays may stand in each other. What is deeper is refused, as
 // readers of what we write refuse it: encoding/json ends at 10,000.
@@ -48,7 +48,12 @@ type node struct {
 // Reader reads one text at a time and reuses its memory; the zero value is ready. Values that it
 // gave are valid until its next Read. It is not safe for concurrent use.
 type Reader struct {
+	// Depth is how many levels below the root are indexed, so that Get and Children see them;
+	// 0 means 6.
+	Depth int
+
 	data      []byte
+	depth     int
 	nodes     []node
 	buffer    bytes.Buffer
 	decoder   jsontext.Decoder
@@ -56,29 +61,40 @@ type Reader struct {
 	lossy     bool
 }
 
-// leniency is tried from strict to lenient, so that what a text needed tells what was odd about it.
-var leniency = []struct{ duplicate, lossy bool }{{}, {duplicate: true}, {lossy: true}, {true, true}}
-
 // Read reads the first JSON value of data, which must stay unchanged while values are in use. It
-// returns the offset behind that value.
+// returns the offset behind that value; with an error, the offset up to which the text was JSON. An
+// error that wraps io.ErrUnexpectedEOF or io.EOF means that the value is cut off by the end of data.
+// The time that it takes grows with what it has read, not with what follows.
 func (r *Reader) Read(data []byte) (int, error) {
-	if tooDeep(data) {
-		r.nodes = r.nodes[:0]
-		return 0, fmt.Errorf("read JSON: %w", ErrDeep)
+	end, err := r.read(data, false, false)
+	if err != nil {
+		end, err = r.lenient(data)
+	} else {
+		r.duplicate, r.lossy = false, false
 	}
-	var first error
-	for _, allow := range leniency {
-		end, err := r.read(data, allow.duplicate, allow.lossy)
-		if err == nil {
+	if err == nil && tooDeep(data[:end]) {
+		err = ErrDeep
+	}
+	if err != nil {
+		r.nodes = r.nodes[:0]
+		return end, fmt.Errorf("read JSON: %w", err)
+	}
+	return end, nil
+}
+
+// lenient reads what the strict reading refused. What the text needed tells what is odd about it.
+func (r *Reader) lenient(data []byte) (end int, err error) {
+	if end, err = r.read(data, true, true); err != nil {
+		return end, err
+	}
+	data = data[:end]
+	for _, allow := range []struct{ duplicate, lossy bool }{{duplicate: true}, {lossy: true}, {true, true}} {
+		if end, err = r.read(data, allow.duplicate, allow.lossy); err == nil {
 			r.duplicate, r.lossy = allow.duplicate, allow.lossy
 			return end, nil
 		}
-		if first == nil {
-			first = err
-		}
 	}
-	r.nodes = r.nodes[:0]
-	return 0, fmt.Errorf("read JSON: %w", first)
+	return end, err
 }
 
 // tooDeep looks only where there are enough brackets.
@@ -107,10 +123,18 @@ func tooDeep(data []byte) bool {
 
 func (r *Reader) read(data []byte, duplicate, lossy bool) (int, error) {
 	r.data, r.nodes = data, r.nodes[:0]
+	r.depth = r.Depth
+	if r.depth <= 0 {
+		r.depth = defaultDepth
+	}
 	r.buffer = *bytes.NewBuffer(data)
 	r.decoder.Reset(&r.buffer, jsontext.AllowDuplicateNames(duplicate), jsontext.AllowInvalidUTF8(lossy))
 	if err := r.value(0, node{}); err != nil {
-		return 0, err
+		var syntax *jsontext.SyntacticError
+		if errors.As(err, &syntax) {
+			return int(min(syntax.ByteOffset, int64(len(data)))), err
+		}
+		return int(r.decoder.InputOffset()), err
 	}
 	return int(r.decoder.InputOffset()), nil
 }
@@ -119,7 +143,7 @@ func (r *Reader) read(data []byte, duplicate, lossy bool) (int, error) {
 func (r *Reader) value(level int, n node) error {
 	at := len(r.nodes)
 	n.kind = r.decoder.PeekKind()
-	if (n.kind != Object && n.kind != Array) || level == depth {
+	if (n.kind != Object && n.kind != Array) || level == r.depth {
 		v, err := r.decoder.ReadValue()
 		if err != nil {
 			return err
@@ -237,6 +261,18 @@ func (v Value) Children() func(yield func(Value) bool) {
 	}
 }
 
+// Name is a member's name; nil for an element. It is valid as long as the value, not to be changed.
+func (v Value) Name() []byte {
+	raw := v.NameRaw()
+	if raw == nil {
+		return nil
+	}
+	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	return unquote(raw)
+}
+
 // NameRaw is a member's name as sent, with its quotation marks; nil for an element.
 func (v Value) NameRaw() []byte {
 	if v.r == nil || !v.node().named {
@@ -246,17 +282,7 @@ func (v Value) NameRaw() []byte {
 	return v.r.data[n.nameStart:n.nameEnd:n.nameEnd]
 }
 
-func (v Value) named(name string) bool {
-	raw := v.NameRaw()
-	if raw == nil {
-		return false
-	}
-	inner := raw[1 : len(raw)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner) == name
-	}
-	return string(unquote(raw)) == name
-}
+func (v Value) named(name string) bool { return v.node().named && string(v.Name()) == name }
 
 // Text is the value of a string; ok is false for anything else. Invalid UTF-8 and lone surrogates
 // read as U+FFFD.

@@ -67,16 +67,17 @@ func TestBadUTF8IsReadAndReported(t *testing.T) {
 
 func TestDeepValuesAreOnePiece(t *testing.T) {
 	deep := strings.Repeat(`{"d":`, 50) + "1" + strings.Repeat("}", 50)
-	var r Reader
-	_, err := r.Read([]byte(deep))
-	require.NoError(t, err)
-	v := r.Root()
-	for range depth {
-		v = v.Get("d")
+	for depth, r := range map[int]*Reader{defaultDepth: {}, 3: {Depth: 3}, 10: {Depth: 10}} {
+		_, err := r.Read([]byte(deep))
+		require.NoError(t, err)
+		v := r.Root()
+		for range depth {
+			v = v.Get("d")
+		}
+		require.True(t, v.Present())
+		require.False(t, v.Get("d").Present(), "not indexed")
+		require.Equal(t, strings.Repeat(`{"d":`, 50-depth)+"1"+strings.Repeat("}", 50-depth), string(v.Raw()))
 	}
-	require.True(t, v.Present())
-	require.False(t, v.Get("d").Present(), "not indexed")
-	require.Equal(t, strings.Repeat(`{"d":`, 50-depth)+"1"+strings.Repeat("}", 50-depth), string(v.Raw()))
 }
 
 func TestNestingIsBounded(t *testing.T) {
