@@ -69,8 +69,7 @@ func taskIDUp(o *object) {
 }
 
 func configurationUp(o *object) {
-	o.apply("blocking", negated)
-	o.rename("blocking", "returnImmediately")
+	negate(o, "blocking", "returnImmediately")
 	o.apply("pushNotificationConfig", upward(pushConfigUp))
 	o.rename("pushNotificationConfig", "taskPushNotificationConfig")
 }
@@ -80,8 +79,7 @@ func configurationUp(o *object) {
 func configurationDown(waits bool) edit {
 	return func(o *object) {
 		waits := waits && !o.given("returnImmediately") && !o.given("blocking")
-		o.apply("returnImmediately", negated)
-		o.rename("returnImmediately", "blocking")
+		negate(o, "returnImmediately", "blocking")
 		if waits {
 			o.set("blocking", []byte("true"))
 		}
@@ -90,12 +88,19 @@ func configurationDown(waits bool) edit {
 	}
 }
 
-func negated(v jsontree.Value) []byte {
-	switch v.Kind() {
-	case 't':
-		return []byte("false")
-	case 'f':
-		return []byte("true")
+// negate turns a flag into the one that says the opposite, unless that one is there.
+func negate(o *object, from, to string) {
+	if o.has(to) {
+		return
 	}
-	return v.Raw()
+	o.apply(from, func(v jsontree.Value) []byte {
+		switch v.Kind() {
+		case 't':
+			return []byte("false")
+		case 'f':
+			return []byte("true")
+		}
+		return v.Raw()
+	})
+	o.rename(from, to)
 }
