@@ -107,11 +107,12 @@ func resultUp(method string) rewrite {
 func resultDown(method string) rewrite {
 	switch method {
 	case getTask, cancelTask:
-		return downward(func(o *object) {
-			if a, ok := bare(o); !ok || a.kind == kindTask {
-				taskDown(o)
+		return func(v jsontree.Value) []byte {
+			if o, ok := open(v); ok && !o.has("id") {
+				return eventDown(v) // some answer with a wrapper here too
 			}
-		})
+			return downward(taskDown)(v)
+		}
 	case listTasks:
 		return downward(func(o *object) { o.apply("tasks", elements(downward(taskDown))) })
 	case createPushConfig, getPushConfig:
