@@ -23,7 +23,7 @@ const (
 	FlagUnrecognised Flag = "unrecognised"
 	// FlagIDReused: the peer used the id of a message or tool that was already finished.
 	FlagIDReused Flag = "id_reused"
-	// FlagRecovered: the frame was found behind a byte order mark, other text or another frame on its line.
+	// FlagRecovered: the frame has a byte order mark, or shares its line with other text or frames.
 	FlagRecovered Flag = "recovered"
 	// FlagPromoted: a part of the payload was raised to an event of its own by a named convention.
 	FlagPromoted Flag = "promoted"
@@ -35,7 +35,7 @@ const (
 	FlagFromHistory Flag = "from_history"
 	// FlagMissingHead: the beginning of the message or task was never seen.
 	FlagMissingHead Flag = "missing_head"
-	// FlagBatch: the frame was one of several in a JSON-RPC batch.
+	// FlagBatch: the frame is a JSON-RPC batch.
 	FlagBatch Flag = "batch"
 )
 

@@ -190,7 +190,7 @@ func (n *numbering) take(ctx context.Context, c *captureInBatch, e *Entry) error
 		if err != nil {
 			return err
 		}
-		c.Accounted += t.count(f)
+		t.take(f, c.count(f))
 		if err := n.tx.Put(ctx, t, ordinal, event); err != nil {
 			return fmt.Errorf("store event %d of session %d: %w", ordinal, f.session, err)
 		}

@@ -17,9 +17,10 @@ type facts struct {
 	session   uint32
 	origin    schema.Origin
 	at        time.Time
-	source    schema.Source // without translator
-	others    uint64        // frames that it accounts for beside its own
-	own       bool          // it accounts for the frame that produced it
+	source    schema.Source  // without translator
+	others    uint64         // frames that it accounts for beside its own
+	own       bool           // it accounts for the frame that produced it
+	shared    []schema.Range // its frames, where they may be named by other events too; else nil
 	message   bool
 	firstLine string // of a user's message
 	stop      schema.StopReason
@@ -30,10 +31,11 @@ type scanner struct {
 	id     schema.Identity
 	dec    *jsontext.Decoder
 	src    bytes.Buffer
-	source schema.Source // last one seen: most events of a record share their strings
-	tag    string        // of the kind seen last
-	named  bool          // the source has a session id
-	number bool          // the event says store_seq null
+	source schema.Source  // last one seen: most events of a record share their strings
+	tag    string         // of the kind seen last
+	named  bool           // the source has a session id
+	number bool           // the event says store_seq null
+	ranges []schema.Range // the event's frames
 }
 
 func newScanner(id schema.Identity) *scanner { return &scanner{id: id} }
@@ -126,6 +128,8 @@ func (s *scanner) member(name string, f *facts) (known bool, err error) {
 		return false, err
 	case `"frames"`:
 		return true, s.frames(f)
+	case `"flags"`:
+		return false, s.flags(f)
 	case `"kind"`:
 		return true, s.kind(f)
 	}

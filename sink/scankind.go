@@ -2,6 +2,7 @@ package sink
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -51,6 +52,7 @@ func (s *scanner) frames(f *facts) error {
 		return err
 	}
 	var before uint64
+	s.ranges = s.ranges[:0]
 	for s.dec.PeekKind() == '[' {
 		if err := s.token('['); err != nil {
 			return err
@@ -70,10 +72,30 @@ func (s *scanner) frames(f *facts) error {
 			return fmt.Errorf("frames [%d,%d] after frame %d of an event of frame %d", first, last, before, f.origin.Frame)
 		}
 		before = last
+		s.ranges = append(s.ranges, schema.Range{first, last})
 		f.others += last - first + 1
 	}
 	if f.own = before == f.origin.Frame && before > 0; f.own {
 		f.others--
+	}
+	return s.token(']')
+}
+
+// flags reads the flags, which stand behind the frames. A frame that held more than one object is
+// named by the events of each, and all of them say so.
+func (s *scanner) flags(f *facts) error {
+	if err := s.token('['); err != nil {
+		return err
+	}
+	for s.dec.PeekKind() == '"' {
+		v, err := s.dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		switch schema.Flag(v[1 : len(v)-1]) {
+		case schema.FlagRecovered, schema.FlagBatch:
+			f.shared = slices.Clone(s.ranges)
+		}
 	}
 	return s.token(']')
 }

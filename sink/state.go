@@ -17,24 +17,28 @@ type Capture struct {
 	Status     schema.Status     // of session 0
 	Open       map[uint32]uint64 // frames in open messages at Last, by session
 	Accounted  uint64            // frames accounted for by the events of all sessions
-	Parked     *Parked
+	// LastCounted is the last frame that counted as the one that produced an event.
+	LastCounted uint64
+	// Shared are the frames named by events of frames that hold more than one object: several events
+	// may name such a frame, and it counts once.
+	Shared RangeSet
+	Parked *Parked
 }
 
 // Transcript is what a ledger keeps of a transcript.
 type Transcript struct {
-	ID          int64 // the ledger's own
-	Session     uint32
-	Head        uint64 // last number given
-	Frames      uint64 // accounted for by its events
-	LastCounted uint64 // last frame that counted as the one that produced an event
-	Messages    uint64
-	About       schema.About
-	Prompt      string // first line of the first user message
-	Source      schema.Source
-	Stop        schema.StopReason
-	FirstAt     time.Time
-	LastAt      time.Time
-	AddedAt     time.Time // when the record that first named it was put on STENO_EVENTS
+	ID       int64 // the ledger's own
+	Session  uint32
+	Head     uint64 // last number given
+	Frames   uint64 // accounted for by its events
+	Messages uint64
+	About    schema.About
+	Prompt   string // first line of the first user message
+	Source   schema.Source
+	Stop     schema.StopReason
+	FirstAt  time.Time
+	LastAt   time.Time
+	AddedAt  time.Time // when the record that first named it was put on STENO_EVENTS
 }
 
 // covers takes over what a record says of the capture. A record read again changes nothing.
@@ -49,16 +53,28 @@ func (c *Capture) covers(r *schema.Record) bool {
 	return true
 }
 
-// count takes a new event into the lists and tells how many frames it accounts for that no earlier
-// event of the transcript did. Frames other than the event's own belong to no other event; its own
-// may have produced several.
-func (t *Transcript) count(f *facts) uint64 {
-	t.Head++
+// count tells how many frames a new event accounts for that no earlier event of the capture did.
+// Frames other than the event's own belong to no other event, unless they are shared; its own may
+// have produced several.
+func (c *Capture) count(f *facts) uint64 {
 	frames := f.others
-	if f.own && f.origin.Frame > t.LastCounted {
-		t.LastCounted = f.origin.Frame
+	if f.own && f.origin.Frame > c.LastCounted {
+		c.LastCounted = f.origin.Frame
 		frames++
 	}
+	if f.shared != nil {
+		frames = 0
+		for _, r := range f.shared {
+			frames += c.Shared.add(r)
+		}
+	}
+	c.Accounted += frames
+	return frames
+}
+
+// take takes a new event, which accounts for so many frames, into the lists.
+func (t *Transcript) take(f *facts, frames uint64) {
+	t.Head++
 	t.Frames += frames
 	if f.message {
 		t.Messages++
@@ -79,7 +95,6 @@ func (t *Transcript) count(f *facts) uint64 {
 		t.FirstAt = f.at
 	}
 	t.LastAt = f.at
-	return frames
 }
 
 // merge takes over what changed about the transcript; what is empty did not change.

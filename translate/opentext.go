@@ -22,7 +22,6 @@ type OpenText struct {
 
 	text   []byte
 	next   uint64
-	first  uint64
 	frames []schema.Range
 	parts  []part
 	mixed  bool // a part is not text
@@ -34,16 +33,8 @@ type part struct {
 	json     schema.JSON
 }
 
-// AddFrame names a frame that the message is made of. With accounted, the frame has an event of its
-// own already and is not named a second time.
-func (o *OpenText) AddFrame(frame uint64, accounted bool) {
-	if o.first == 0 {
-		o.first = frame
-	}
-	if !accounted {
-		o.frames = AddFrame(o.frames, frame)
-	}
-}
+// AddFrame names a frame that the message is made of.
+func (o *OpenText) AddFrame(frame uint64) { o.frames = AddFrame(o.frames, frame) }
 
 // AddText appends text and gives the index of its delta. Text that is empty has no delta and takes no
 // index.
@@ -93,17 +84,20 @@ func CountFrames(ranges []schema.Range) uint64 {
 // Empty reports whether neither text nor other parts have come.
 func (o *OpenText) Empty() bool { return len(o.text) == 0 && !o.mixed }
 
+// Mixed reports whether a part is not text.
+func (o *OpenText) Mixed() bool { return o.mixed }
+
 // Text is the text so far.
 func (o *OpenText) Text() string { return string(o.text) }
 
 // Next is the index of the next delta.
 func (o *OpenText) Next() uint64 { return o.next }
 
-// Frames are the frames so far that have no event of their own; the caller must not change them.
+// Frames are the frames so far; the caller must not change them.
 func (o *OpenText) Frames() []schema.Range { return o.frames }
 
 // First is the number of the first frame.
-func (o *OpenText) First() uint64 { return o.first }
+func (o *OpenText) First() uint64 { return o.frames[0][0] }
 
 // Message ends the message.
 func (o *OpenText) Message(boundary schema.Boundary) *schema.Message {

@@ -40,9 +40,9 @@ func (r *Renderer) card(e *schema.Event, id string) *card {
 	if c == nil {
 		c = &card{key: key, id: id, flags: e.Flags}
 		r.cards[key] = c
-		peer, _, _ := strings.Cut(id, "#")
-		r.uses[lane(e, peer)], r.uses[key] = key, key
 	}
+	peer, _, _ := strings.Cut(id, "#")
+	r.uses[lane(e, peer)], r.uses[key] = key, key
 	return c
 }
 

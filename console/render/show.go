@@ -63,6 +63,7 @@ func (r *Renderer) Show(s sink.Summary, events iter.Seq2[schema.Event, error]) e
 	for i := range all {
 		r.gather(&all[i])
 	}
+	clear(r.uses) // told anew as it is drawn: an id may be used again
 	slices.SortStableFunc(all, func(a, b schema.Event) int {
 		return cmp.Or(cmp.Compare(firstFrame(&a), firstFrame(&b)), cmp.Compare(a.WorkerSeq, b.WorkerSeq), cmp.Compare(a.Part, b.Part))
 	})

@@ -12,8 +12,8 @@ import (
 // The columns that the scan functions read, in their order; c and t are captures and transcripts.
 const (
 	captureColumns = `c.id, c.key, c.partition, c.last_frame, c.last_part, c.chain, c.translator, c.status, c.open,
-c.accounted, c.parked_reason, c.parked_session, c.parked_ordinal, c.parked_have, c.parked_got, c.parked_seq, c.parked_at`
-	transcriptColumns = `t.id, t.session, t.head, t.frames, t.last_counted, t.messages, t.agent, t.title, t.cwd, t.labels,
+c.accounted, c.last_counted, c.shared, c.parked_reason, c.parked_session, c.parked_ordinal, c.parked_have, c.parked_got, c.parked_seq, c.parked_at`
+	transcriptColumns = `t.id, t.session, t.head, t.frames, t.messages, t.agent, t.title, t.cwd, t.labels,
 t.status, t.prompt, t.protocol, t.dialect, t.session_id, t.stop, t.first_at, t.last_at, t.added_at`
 )
 
@@ -25,14 +25,15 @@ type row interface{ Scan(dest ...any) error }
 type captureRow struct {
 	c                                    sink.Capture
 	p                                    sink.Parked
-	key, open, parkedAt                  string
+	key, open, shared, parkedAt          string
 	frame, accounted, ordinal, parkedSeq int64
+	counted                              int64
 }
 
 func (r *captureRow) dest() []any {
 	return []any{
 		&r.c.ID, &r.key, &r.c.Partition, &r.frame, &r.c.Last.Part, &r.c.Chain, &r.c.Translator, &r.c.Status, &r.open,
-		&r.accounted, &r.p.Reason, &r.p.Session, &r.ordinal, &r.p.Have, &r.p.Got, &r.parkedSeq, &r.parkedAt,
+		&r.accounted, &r.counted, &r.shared, &r.p.Reason, &r.p.Session, &r.ordinal, &r.p.Have, &r.p.Got, &r.parkedSeq, &r.parkedAt,
 	}
 }
 
@@ -46,7 +47,12 @@ func (r *captureRow) capture() (*sink.Capture, error) {
 			return nil, fmt.Errorf("read capture %s: open frames %q: %w", r.key, r.open, err)
 		}
 	}
-	r.c.Last.Frame, r.c.Accounted = uint64(r.frame), uint64(r.accounted)
+	if r.shared != "" {
+		if err := json.Unmarshal([]byte(r.shared), &r.c.Shared); err != nil {
+			return nil, fmt.Errorf("read capture %s: shared frames %q: %w", r.key, r.shared, err)
+		}
+	}
+	r.c.Last.Frame, r.c.Accounted, r.c.LastCounted = uint64(r.frame), uint64(r.accounted), uint64(r.counted)
 	if r.p.Reason != "" {
 		r.p.Capture, r.p.Ordinal, r.p.Seq = r.c.Capture, uint64(r.ordinal), uint64(r.parkedSeq)
 		if r.p.At, err = readTime(r.parkedAt); err != nil {
@@ -66,22 +72,22 @@ func scanCapture(from row) (*sink.Capture, error) {
 }
 
 type transcriptRow struct {
-	t                                  sink.Transcript
-	labels, firstAt, lastAt            string
-	head, frames, counted, msgs, added int64
+	t                         sink.Transcript
+	labels, firstAt, lastAt   string
+	head, frames, msgs, added int64
 }
 
 func (r *transcriptRow) dest() []any {
 	t := &r.t
 	return []any{
-		&t.ID, &t.Session, &r.head, &r.frames, &r.counted, &r.msgs, &t.About.Agent, &t.About.Title, &t.About.Cwd, &r.labels,
+		&t.ID, &t.Session, &r.head, &r.frames, &r.msgs, &t.About.Agent, &t.About.Title, &t.About.Cwd, &r.labels,
 		&t.About.Status, &t.Prompt, &t.Source.Protocol, &t.Source.Dialect, &t.Source.SessionID, &t.Stop, &r.firstAt, &r.lastAt, &r.added,
 	}
 }
 
 func (r *transcriptRow) transcript() (*sink.Transcript, error) {
 	t := &r.t
-	t.Head, t.Frames, t.LastCounted, t.Messages = uint64(r.head), uint64(r.frames), uint64(r.counted), uint64(r.msgs)
+	t.Head, t.Frames, t.Messages = uint64(r.head), uint64(r.frames), uint64(r.msgs)
 	t.AddedAt = time.Unix(0, r.added).UTC()
 	if r.labels != "" {
 		if err := json.Unmarshal([]byte(r.labels), &t.About.Labels); err != nil {
@@ -122,6 +128,14 @@ func writeOpen(open map[uint32]uint64) (string, error) {
 		return "", nil
 	}
 	text, err := json.Marshal(open)
+	return string(text), err
+}
+
+func writeShared(shared sink.RangeSet) (string, error) {
+	if len(shared) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(shared)
 	return string(text), err
 }
 

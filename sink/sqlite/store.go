@@ -123,12 +123,16 @@ func (w *writer) saveC(ctx context.Context, c *sink.Capture) error {
 	if err != nil {
 		return err
 	}
+	shared, err := writeShared(c.Shared)
+	if err != nil {
+		return err
+	}
 	var p sink.Parked
 	if c.Parked != nil {
 		p = *c.Parked
 	}
 	_, err = w.saveCapture.ExecContext(ctx, c.Partition, int64(c.Last.Frame), c.Last.Part, c.Chain, c.Translator,
-		string(c.Status), open, int64(c.Accounted), string(p.Reason), p.Session, int64(p.Ordinal), p.Have,
+		string(c.Status), open, int64(c.Accounted), int64(c.LastCounted), shared, string(p.Reason), p.Session, int64(p.Ordinal), p.Have,
 		p.Got, int64(p.Seq), writeTime(p.At), c.ID)
 	return err
 }
@@ -138,7 +142,7 @@ func (w *writer) saveT(ctx context.Context, t *sink.Transcript) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.saveTranscript.ExecContext(ctx, int64(t.Head), int64(t.Frames), int64(t.LastCounted), int64(t.Messages),
+	_, err = w.saveTranscript.ExecContext(ctx, int64(t.Head), int64(t.Frames), int64(t.Messages),
 		t.About.Agent, t.About.Title, t.About.Cwd, labels, string(t.About.Status), t.Prompt, string(t.Source.Protocol),
 		t.Source.Dialect, t.Source.SessionID, string(t.Stop), writeTime(t.FirstAt), writeTime(t.LastAt),
 		t.AddedAt.UnixNano(), t.ID)

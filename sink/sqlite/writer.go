@@ -37,12 +37,12 @@ ON CONFLICT (partition) DO UPDATE SET epoch = epoch + 1 RETURNING epoch, created
 	findCaptureSQL = `SELECT ` + captureColumns + ` FROM captures c WHERE c.key = ?`
 	makeCaptureSQL = `INSERT INTO captures (key) VALUES (?) RETURNING id`
 	saveCaptureSQL = `UPDATE captures SET partition = ?, last_frame = ?, last_part = ?, chain = ?, translator = ?,
-status = ?, open = ?, accounted = ?, parked_reason = ?, parked_session = ?, parked_ordinal = ?, parked_have = ?,
+status = ?, open = ?, accounted = ?, last_counted = ?, shared = ?, parked_reason = ?, parked_session = ?, parked_ordinal = ?, parked_have = ?,
 parked_got = ?, parked_seq = ?, parked_at = ? WHERE id = ?`
 
 	findTranscriptSQL = `SELECT ` + transcriptColumns + ` FROM transcripts t WHERE t.capture = ? AND t.session = ?`
 	makeTranscriptSQL = `INSERT INTO transcripts (capture, session) VALUES (?, ?) RETURNING id`
-	saveTranscriptSQL = `UPDATE transcripts SET head = ?, frames = ?, last_counted = ?, messages = ?, agent = ?,
+	saveTranscriptSQL = `UPDATE transcripts SET head = ?, frames = ?, messages = ?, agent = ?,
 title = ?, cwd = ?, labels = ?, status = ?, prompt = ?, protocol = ?, dialect = ?, session_id = ?, stop = ?,
 first_at = ?, last_at = ?, added_at = ? WHERE id = ?`
 

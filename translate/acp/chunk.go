@@ -15,10 +15,18 @@ type stream struct {
 	translate.OpenText
 	index    int
 	payloads []schema.JSON
+	size     int // of the payloads, in bytes
 }
 
-// messageName names the message whose first frame this is, where the peer gave it no id.
-func messageName(frame uint64) string { return "message/" + strconv.FormatUint(frame, 10) }
+// newMessageID makes the id of a message whose first frame this is, where the peer gave it none. A
+// frame of several objects may begin more than one.
+func (x *fold) newMessageID() string {
+	name := "message/" + strconv.FormatUint(x.seq, 10)
+	if x.made++; x.made > 1 {
+		name += "/" + strconv.Itoa(x.made)
+	}
+	return x.id.UUID(name).String()
+}
 
 // chunkVariants are the updates that feed each stream.
 var chunkVariants = [3]string{
@@ -46,22 +54,28 @@ func (x *fold) chunk(s *session, l *lane, kind acp.Stream, update jsontree.Value
 	}
 	o := x.openStream(s, l, kind, idText(update.Get("messageId")))
 	o.Flags |= flags | x.flags
-	o.AddFrame(x.seq, x.shared != alone)
+	o.AddFrame(x.seq)
 	if o.Empty() || kind.Role == schema.User {
-		o.payloads = append(o.payloads, x.bounded(x.payload(update)))
+		o.keep(x.payload(update), x.frame)
 	}
 	if !isText {
 		o.AddPart(x.part(content))
 	} else if index := o.AddText(text); text != "" && kind.Role != schema.User {
-		x.stamp.Emit(s.ordinal, x.source(s), delta(kind, o, index, text), true, x.here, (flags | x.flags).List())
+		x.stamp.Emit(s.ordinal, x.source(s), delta(kind, o, index, text), true, x.here, (flags | x.flags | l.flags).List())
 	}
 	if !o.Empty() && kind.Role != schema.User {
 		o.payloads = nil
 	}
-	if x.shared == together {
-		x.rawHere(s, updateSource(chunkVariants[o.index]), x.payload(update), flags)
-	}
 	return true
+}
+
+// keep keeps a chunk's payload; by reference, where together they are more than a Raw holds itself.
+func (o *stream) keep(payload schema.JSON, f *schema.Frame) {
+	if o.size+len(payload) > translate.MaxInlineValue-2 {
+		payload = translate.Reference(f)
+	}
+	o.size += len(payload) + 1
+	o.payloads = append(o.payloads, payload)
 }
 
 func delta(kind acp.Stream, o *stream, index uint64, text string) schema.Kind {
@@ -95,20 +109,29 @@ func (x *fold) openStream(s *session, l *lane, kind acp.Stream, id []byte) *stre
 		}
 		x.closeStream(s, l, o, schema.BoundaryMessageID, 0)
 	}
-	peerID := string(id)
 	o := &stream{index: i}
-	o.Role, o.Channel, o.Flags, o.PeerID = kind.Role, kind.Channel, l.flags, peerID
-	switch n := l.stored[storedKey{i, peerID}]; {
-	case peerID == "":
-		o.ID = x.id.UUID(messageName(x.seq)).String()
-	case n > 0:
-		o.ID = peerID + "#" + strconv.Itoa(n+1)
+	o.Role, o.Channel, o.Flags, o.PeerID = kind.Role, kind.Channel, l.flags, string(id)
+	o.ID = o.PeerID
+	if o.PeerID == "" {
+		o.ID = x.newMessageID()
+	} else if n := s.uses(l, i, o.PeerID); n > 0 {
+		o.ID = o.PeerID + "#" + strconv.Itoa(n+1)
 		o.Flags |= translate.Of(schema.FlagIDReused)
-	default:
-		o.ID = peerID
 	}
 	l.streams[i] = o
 	return o
+}
+
+// uses counts the messages of a stream that have had the id: those stored, and one that is open in the
+// session's other lane.
+func (s *session) uses(l *lane, stream int, id string) int {
+	n := s.stored[storedKey{stream, id}]
+	for _, other := range s.lanes() {
+		if o := other.streams[stream]; other != l && o != nil && o.PeerID == id {
+			n++
+		}
+	}
+	return n
 }
 
 // closeNameless ends the lane's messages that never had an id.
@@ -130,34 +153,33 @@ func (x *fold) closeStreams(s *session, l *lane, boundary schema.Boundary, flags
 // closeStream gives the message; chunks that said nothing, or nothing new, give one Raw instead.
 func (x *fold) closeStream(s *session, l *lane, o *stream, boundary schema.Boundary, flags translate.FlagSet) {
 	l.streams[o.index] = nil
-	if !o.Empty() && o.PeerID != "" {
-		l.stored[storedKey{o.index, o.PeerID}]++
-	}
 	flags |= o.Flags
-	frames := o.Frames()
-	echo := o.Role == schema.User && l == s.live && s.echoed(o.Text())
-	if echo {
-		flags |= translate.Of(schema.FlagEcho)
-	}
+	echo := o.Role == schema.User && l == s.live && !o.Mixed() && s.echoed(o.Text())
 	switch {
-	case (o.Empty() || echo) && len(frames) == 0: // the frames have their Raw already
-	case o.Empty() || echo:
-		x.emit(s, &schema.Raw{Source: updateSource(chunkVariants[o.index]), Value: joinPayloads(o.payloads)}, frames, flags)
-	case len(frames) == 0:
-		x.emit(s, o.Message(boundary), x.here, flags)
+	case o.Empty():
+		x.emit(s, &schema.Raw{Source: updateSource(chunkVariants[o.index]), Value: joinPayloads(o.payloads)}, o.Frames(), flags)
+	case echo:
+		flags |= translate.Of(schema.FlagEcho)
+		x.emit(s, &schema.Raw{Source: updateSource(chunkVariants[o.index]), Value: joinPayloads(o.payloads)}, o.Frames(), flags)
 	default:
-		x.emit(s, o.Message(boundary), frames, flags)
+		if o.PeerID != "" {
+			s.stored[storedKey{o.index, o.PeerID}]++
+		}
+		x.emit(s, o.Message(boundary), o.Frames(), flags)
 	}
 }
 
-// echoed reports whether the text is that of a prompt of this turn.
+// echoed reports whether the text is that of a prompt of the turn in progress, or of the last one.
 func (s *session) echoed(text string) bool {
-	for _, prompt := range s.echoes {
-		if prompt == text {
+	if text == "" {
+		return false
+	}
+	for _, p := range s.prompts {
+		if p.text == text {
 			return true
 		}
 	}
-	return false
+	return len(s.prompts) == 0 && s.answered == text
 }
 
 // joinPayloads is one payload, or several as an array.
@@ -175,10 +197,11 @@ func joinPayloads(payloads []schema.JSON) schema.JSON {
 	return append(dst, ']')
 }
 
-// part is a content block as a message keeps it; a large one by reference, under its type.
+// part is a content block as a message keeps it; a large one that is no text by reference, under its
+// type.
 func (x *fold) part(block jsontree.Value) schema.JSON {
 	value := whole(block)
-	if len(value) <= translate.MaxInlineValue {
+	if len(value) <= translate.MaxInlineValue || block.Get("type").Is(acp.ContentText) {
 		if value == nil {
 			return schema.JSON("null")
 		}

@@ -2,7 +2,9 @@ package acp
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/steno-io/steno/schema"
@@ -21,7 +23,7 @@ func (x *fold) control() {
 		}
 	case schema.TypeClose:
 		x.finish()
-		x.closed()
+		x.ended()
 	}
 	value := quoteBytes(f.Data)
 	if end, err := x.reader.Read(f.Data); err == nil && blank(f.Data[end:]) {
@@ -37,8 +39,8 @@ func (x *fold) opened(info schema.OpenInfo) {
 	}
 }
 
-func (x *fold) closed() {
-	x.status = schema.StatusEnded
+func (x *fold) ended() {
+	x.status, x.closed = schema.StatusEnded, true
 	var info schema.CloseInfo
 	if err := json.Unmarshal(x.frame.Data, &info); err == nil && info.Reason == schema.ReasonWriterDied {
 		x.status = schema.StatusAbandoned
@@ -70,11 +72,11 @@ func (x *fold) About(ordinal uint32) schema.About {
 	}
 	s := x.sessions[ordinal]
 	about := schema.About{Agent: cut(x.agent), Title: cut(s.title), Cwd: cut(s.cwd), Status: x.status}
-	for k, v := range x.labels {
+	for _, k := range slices.Sorted(maps.Keys(x.labels)) { // two may be cut to one: the last counts
 		if about.Labels == nil {
 			about.Labels = map[string]string{}
 		}
-		about.Labels[cut(k)] = cut(v)
+		about.Labels[cut(k)] = cut(x.labels[k])
 	}
 	return about
 }

@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"time"
+
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/jsontree"
 	"github.com/steno-io/steno/translate"
@@ -20,33 +22,31 @@ type fold struct {
 	agent    string
 	labels   map[string]string
 	status   schema.Status
+	closed   bool // a close frame was seen
+	// shared are the frames that hold more than one object, or text beside one, and whether an event
+	// names them yet: such a frame may belong to several open messages, and counts once.
+	shared map[uint64]bool
 
 	// The rest belongs to the frame being folded.
-	frame  *schema.Frame
-	seq    uint64
-	here   []schema.Range // the frame itself, shared by its events
-	flags  translate.FlagSet
-	shared sharing
+	frame *schema.Frame
+	seq   uint64
+	at    time.Time
+	here  []schema.Range    // the frame itself, kept by its events
+	base  translate.FlagSet // flags of all that is on the line
+	flags translate.FlagSet // and of the object being folded
+	made  int               // messages that were given an id made of this frame
 }
-
-// sharing says what else is in the frame of an object: a frame that has a Raw of its own is not
-// accounted for a second time by the message that its chunk belongs to.
-type sharing int
-
-const (
-	alone    sharing = iota // nothing
-	behind                  // noise before it, which has its Raw
-	together                // other objects: each one has its Raw, chunks too
-)
 
 // Step implements translate.Fold.
 func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
 	x.stamp.Begin(dst, f)
-	x.frame, x.seq, x.here, x.flags, x.shared = f, f.Seq, []schema.Range{{f.Seq, f.Seq}}, 0, alone
-	if x.status != schema.StatusOpen && f.Type != schema.TypeClose {
-		x.status = schema.StatusOpen // a frame after the close reopens the capture
-		x.reopened()
+	x.frame, x.seq, x.at = f, f.Seq, f.At
+	x.here, x.base, x.made = []schema.Range{{f.Seq, f.Seq}}, 0, 0
+	if x.closed && f.Type != schema.TypeClose { // the end was seen, and it was not the end
+		x.status = schema.StatusOpen
+		x.base = translate.Of(schema.FlagLate)
 	}
+	x.flags = x.base
 	switch {
 	case f.Type != schema.TypeData:
 		x.control()
@@ -59,16 +59,13 @@ func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
 	return x.stamp.Done()
 }
 
-// reopened marks what comes behind a close: the end was seen, and it was not the end.
-func (x *fold) reopened() { x.flags |= translate.Of(schema.FlagLate) }
-
 // End implements translate.Fold.
 func (x *fold) End(dst []schema.Event) []schema.Event {
 	if x.seq == 0 {
 		return dst
 	}
 	x.stamp.Resume(dst)
-	x.flags = 0
+	x.base, x.flags = 0, 0
 	x.endRun()
 	x.finish()
 	return x.stamp.Done()
@@ -84,13 +81,39 @@ func (x *fold) finish() {
 	}
 }
 
+// share marks the frame being folded as one that several events may name.
+func (x *fold) share() {
+	if x.shared == nil {
+		x.shared = map[uint64]bool{}
+	}
+	x.shared[x.seq] = false
+}
+
 // emit gives an event made of the given frames.
 func (x *fold) emit(s *session, kind schema.Kind, frames []schema.Range, flags translate.FlagSet) {
+	if len(x.shared) > 0 {
+		x.name(frames)
+	}
 	x.stamp.Emit(s.ordinal, x.source(s), kind, false, frames, flags.List())
 }
 
-// emitHere gives an event made of the frame being folded.
+// name notes that the shared ones of these frames have an event.
+func (x *fold) name(frames []schema.Range) {
+	for _, r := range frames {
+		for n := r[0]; n <= r[1]; n++ {
+			if named, ok := x.shared[n]; ok && !named {
+				x.shared[n] = true
+			}
+		}
+	}
+}
+
+// emitHere gives an event made of the frame being folded. Whatever comes for a session while its
+// history is replayed says so.
 func (x *fold) emitHere(s *session, kind schema.Kind, flags translate.FlagSet) {
+	if s.replay != nil {
+		flags |= s.replay.flags
+	}
 	x.emit(s, kind, x.here, x.flags|flags)
 }
 
@@ -101,10 +124,13 @@ func (x *fold) source(s *session) schema.Source {
 // Open implements translate.Fold.
 func (x *fold) Open() translate.Open {
 	open := translate.Open{Frames: map[uint32]uint64{}}
+	counted := map[uint64]bool{} // shared frames
 	for _, s := range x.sessions {
 		for _, l := range s.lanes() {
 			for _, o := range l.open() {
-				open.Frames[s.ordinal] += translate.CountFrames(o.Frames())
+				if n := x.unnamed(o.Frames(), counted); n > 0 {
+					open.Frames[s.ordinal] += n
+				}
 				if o.Role == schema.User {
 					continue // not live
 				}
@@ -114,7 +140,7 @@ func (x *fold) Open() translate.Open {
 			}
 			for _, t := range l.order {
 				if !t.phase.Phase.Ended() {
-					open.Tools = append(open.Tools, translate.OpenTool{Session: s.ordinal, State: *t.state()})
+					open.Tools = append(open.Tools, translate.OpenTool{Session: s.ordinal, State: *t.state(t.shownAt)})
 				}
 			}
 		}
@@ -123,4 +149,24 @@ func (x *fold) Open() translate.Open {
 		open.Frames[0] += n
 	}
 	return open
+}
+
+// unnamed counts the frames of an open message that no event names and no other open message has
+// counted.
+func (x *fold) unnamed(frames []schema.Range, counted map[uint64]bool) uint64 {
+	count := translate.CountFrames(frames)
+	if len(x.shared) == 0 {
+		return count
+	}
+	for _, r := range frames {
+		for n := r[0]; n <= r[1]; n++ {
+			named, shared := x.shared[n]
+			if shared && (named || counted[n]) {
+				count--
+			} else if shared {
+				counted[n] = true
+			}
+		}
+	}
+	return count
 }

@@ -2,6 +2,8 @@ package acp
 
 import (
 	"bytes"
+	"errors"
+	"io"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/acp"
@@ -9,74 +11,79 @@ import (
 	"github.com/steno-io/steno/translate"
 )
 
-// recoverTries bounds how many places of a bad line are tried as the start of a frame, so that a
-// line of braces costs no more than that many readings.
-const recoverTries = 64
-
 var bom = []byte("\uFEFF")
 
-// line folds a line of stdin or stdout. Text that is no JSON joins to noise; a frame behind other
-// text, or several on one line, are found.
+// line folds a line of stdin or stdout. Text that is no JSON joins to noise; frames that share their
+// line with other text, or with each other, are found.
 func (x *fold) line() {
 	data := x.frame.Data
 	if rest, ok := bytes.CutPrefix(data, bom); ok {
 		data = rest
-		x.flags |= translate.Of(schema.FlagRecovered)
+		x.base |= translate.Of(schema.FlagRecovered)
 	}
 	if end, err := x.reader.Read(data); err == nil && blank(data[end:]) {
 		x.endRun()
 		x.message(x.reader.Root())
 		return
 	}
-	start, objects := x.recover(data)
-	if len(objects) == 0 {
+	pieces := x.pieces(data)
+	if len(pieces) == 0 {
 		x.join(sourceNoise)
 		return
 	}
 	x.endRun()
-	if start > 0 {
-		x.rawHere(x.sessions[0], sourceNoise, quoteBytes(data[:start]), 0)
-		x.flags |= translate.Of(schema.FlagRecovered)
-		x.shared = behind
-	}
-	if len(objects) > 1 {
-		x.shared = together
-	}
-	for _, object := range objects {
-		if _, err := x.reader.Read(object); err == nil { // it was read before
+	x.base |= translate.Of(schema.FlagRecovered)
+	x.share()
+	for _, p := range pieces {
+		if !p.object {
+			x.flags = x.base
+			x.rawHere(x.sessions[0], sourceNoise, quoteBytes(p.data), 0)
+		} else if _, err := x.reader.Read(p.data); err == nil { // it was read before
 			x.message(x.reader.Root())
 		}
-		x.flags |= translate.Of(schema.FlagRecovered)
 	}
 }
 
-// recover finds the first place from which the line is nothing but JSON-RPC objects to its end.
-func (x *fold) recover(data []byte) (start int, objects [][]byte) {
-	at := 0
-	for range recoverTries {
+// piece is a part of a line: a JSON-RPC object, or what stands between.
+type piece struct {
+	data   []byte
+	object bool
+}
+
+// pieces cuts a line that is not one JSON value into its JSON-RPC objects and what stands before,
+// between and behind them; nil if it has none. A value that the line's end cuts off is torn: what is
+// inside it is no frame. Every byte is read at most twice.
+func (x *fold) pieces(data []byte) (pieces []piece) {
+	noise := 0 // start of what is no object
+	found := false
+	for at := 0; ; {
 		brace := bytes.IndexByte(data[at:], '{')
 		if brace < 0 {
-			return 0, nil
+			break
 		}
 		at += brace
-		if objects := x.objects(data[at:]); len(objects) > 0 {
-			return at, objects
+		end, err := x.reader.Read(data[at:])
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			break
 		}
-		at++
-	}
-	return 0, nil
-}
-
-func (x *fold) objects(data []byte) (objects [][]byte) {
-	for !blank(data) {
-		end, err := x.reader.Read(data)
 		if err != nil || !isRPC(x.reader.Root()) {
-			return nil
+			at += max(end, 1)
+			continue
 		}
-		objects = append(objects, data[:end])
-		data = data[end:]
+		if text := data[noise:at]; !blank(text) {
+			pieces = append(pieces, piece{data: text})
+		}
+		pieces = append(pieces, piece{data: data[at : at+end], object: true})
+		at += end
+		noise, found = at, true
 	}
-	return objects
+	if !found {
+		return nil
+	}
+	if text := data[noise:]; !blank(text) {
+		pieces = append(pieces, piece{data: text})
+	}
+	return pieces
 }
 
 func blank(data []byte) bool {
@@ -92,23 +99,32 @@ func isRPC(v jsontree.Value) bool {
 	return !v.Get("method").Present() && v.Get("id").Present() && (v.Get("result").Present() || v.Get("error").Present())
 }
 
-// message folds a value that stands alone on its line.
+// message folds a JSON value: an object, or a batch of nothing but JSON-RPC objects.
 func (x *fold) message(v jsontree.Value) {
-	x.flags |= x.textFlags()
-	if v.Kind() != jsontree.Array {
+	x.flags = x.base | x.textFlags()
+	if !isBatch(v) {
 		x.object(v)
 		return
 	}
-	empty := true
-	x.shared = together
+	x.base |= translate.Of(schema.FlagBatch)
+	x.flags |= x.base
+	x.share()
 	for element := range v.Children() {
-		empty = false
-		x.flags |= translate.Of(schema.FlagBatch)
 		x.object(element)
 	}
-	if empty {
-		x.object(v)
+}
+
+func isBatch(v jsontree.Value) bool {
+	if v.Kind() != jsontree.Array {
+		return false
 	}
+	batch := false
+	for element := range v.Children() {
+		if batch = isRPC(element); !batch {
+			break
+		}
+	}
+	return batch
 }
 
 func (x *fold) textFlags() translate.FlagSet {

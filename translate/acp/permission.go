@@ -11,8 +11,8 @@ const policyClient = "client"
 
 // ask is a permission request that waits for its decision.
 type ask struct {
-	toolID  string
-	tool    *tool // nil where the request names none
+	toolID  string // as sent
+	tool    *tool  // nil where the request names none
 	offered schema.JSON
 	options map[string]string // kind by option id
 }
@@ -21,7 +21,7 @@ type ask struct {
 func (x *fold) permission(v jsontree.Value, r *request) {
 	params := v.Get("params")
 	call := params.Get("toolCall")
-	a := &ask{offered: whole(params.Get("options")), options: map[string]string{}}
+	a := &ask{offered: x.bounded(whole(params.Get("options"))), options: map[string]string{}}
 	if a.offered == nil {
 		a.offered = schema.JSON("[]")
 	}
@@ -30,14 +30,14 @@ func (x *fold) permission(v jsontree.Value, r *request) {
 			a.options[id], _ = option.Get("kind").Text()
 		}
 	}
-	r.ask, r.params = a, x.value(params)
-	flags := r.s.updateFlags()
-	if id, ok := call.Get("toolCallId").Text(); ok {
-		t := x.tool(r.s.lane(), id, false)
-		a.toolID, a.tool = t.id, t
+	r.ask, r.params = a, x.bounded(x.value(params))
+	flags := r.s.agentFlags()
+	if id := string(idText(call.Get("toolCallId"))); id != "" {
+		t := x.tool(r.s, r.s.lane(), id, false)
+		a.toolID, a.tool = id, t
 		t.describe(call)
 		t.move(x.frame.At, schema.ToolPhase{
-			Phase: schema.WaitingConfirmation, Input: t.input, Description: t.title, ApprovalID: string(whole(v.Get("id"))),
+			Phase: schema.WaitingConfirmation, ApprovalID: string(whole(v.Get("id"))),
 		})
 		x.showTool(r.s, t, flags)
 	}
@@ -47,6 +47,7 @@ func (x *fold) permission(v jsontree.Value, r *request) {
 // decision folds the answer to a permission request, whoever gave it.
 func (x *fold) decision(v jsontree.Value, r *request) {
 	outcome := v.Get("result").Get("outcome")
+	flags := r.s.agentFlags()
 	if t := r.ask.tool; t != nil {
 		switch r.ask.decided(outcome) {
 		case acp.Allowed:
@@ -59,7 +60,7 @@ func (x *fold) decision(v jsontree.Value, r *request) {
 				t.move(x.frame.At, schema.ToolPhase{Phase: schema.Cancelled, Reason: schema.Interrupted})
 			}
 		}
-		x.showTool(r.s, t, x.passing(r.s))
+		x.showTool(r.s, t, flags)
 	}
 	dst := append([]byte(nil), `{"policy":"`+policyClient+`","toolCallId":`...)
 	dst = schema.AppendString(dst, r.ask.toolID)
@@ -75,7 +76,7 @@ func (x *fold) decision(v jsontree.Value, r *request) {
 		dst = append(dst, `,"error":`...)
 		dst = append(dst, e...)
 	}
-	x.rawHere(r.s, sourceDecision, append(dst, '}'), x.passing(r.s))
+	x.rawHere(r.s, sourceDecision, append(dst, '}'), flags)
 }
 
 // decided tells what choosing an option decides; an option that was not offered decides nothing.

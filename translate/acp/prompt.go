@@ -10,25 +10,24 @@ import (
 	"github.com/steno-io/steno/translate"
 )
 
-// prompt folds a session/prompt: what the user said, at once.
-func (x *fold) prompt(params jsontree.Value, s *session) {
+// prompt folds a session/prompt: what the user said, at once. key is that of its answer; nil if there
+// will be none.
+func (x *fold) prompt(params jsontree.Value, s *session, key *requestKey) {
 	x.closeNameless(s, s.live, schema.BoundaryPrompt)
 	text, content := x.promptText(params.Get("prompt"))
 	if text != "" || content != nil {
-		id := x.id.UUID(messageName(x.seq)).String()
-		if named, ok := params.Get("messageId").Text(); ok && named != "" {
-			id = named
+		id, ok := params.Get("messageId").Text()
+		if !ok || id == "" {
+			id = x.newMessageID()
 		}
 		x.emitHere(s, &schema.Message{
 			Role: schema.User, Text: text, MessageID: id, Channel: schema.Answer,
 			Boundary: schema.BoundaryPrompt, Content: content,
 		}, 0)
 	}
-	if len(s.prompts) == 0 {
-		s.echoes = nil
+	if key != nil {
+		s.prompts = append(s.prompts, prompt{*key, text})
 	}
-	s.prompts = append(s.prompts, text)
-	s.echoes = append(s.echoes, text)
 	x.rawHere(s, sourcePromptRequest, x.value(params), 0)
 }
 
@@ -37,7 +36,7 @@ func (x *fold) prompt(params jsontree.Value, s *session) {
 func (x *fold) promptText(prompt jsontree.Value) (string, schema.JSON) {
 	var text strings.Builder
 	dst := []byte{'['}
-	blocks, plain := 0, true
+	blocks, plain, empty := 0, true, true
 	for block := range prompt.Children() {
 		if blocks++; blocks > 1 {
 			dst = append(dst, ',')
@@ -46,6 +45,7 @@ func (x *fold) promptText(prompt jsontree.Value) (string, schema.JSON) {
 		if ok = ok && block.Get("type").Is(acp.ContentText); ok {
 			text.WriteString(t)
 		}
+		empty = empty && ok && t == ""
 		members := 0
 		for range block.Children() {
 			members++
@@ -53,44 +53,51 @@ func (x *fold) promptText(prompt jsontree.Value) (string, schema.JSON) {
 		plain = plain && ok && members == 2
 		dst = append(dst, x.part(block)...)
 	}
-	if blocks == 0 || prompt.Kind() != jsontree.Array || blocks == 1 && plain {
+	if empty || prompt.Kind() != jsontree.Array || blocks == 1 && plain {
 		return text.String(), nil
 	}
 	return text.String(), append(dst, ']')
 }
 
-// endTurn ends the turn of a session by the answer to its prompt: open messages, the answer as sent,
-// the Stop.
-func (x *fold) endTurn(s *session, v jsontree.Value, source string, flags translate.FlagSet) {
-	x.closeStreams(s, s.live, schema.BoundaryTurnEnd, 0)
+// endTurn ends a turn by the answer to its prompt: open messages, the answer as sent, the Stop. The
+// answer to a prompt that waits behind another ends only its own turn: what is open belongs to the
+// one before.
+func (x *fold) endTurn(s *session, v jsontree.Value, key requestKey, source string, flags translate.FlagSet) {
 	stop, known := stopOf(v)
-	if stop.Reason == schema.StopCancelled {
-		x.interruptTools(s, s.live)
+	i := max(0, slices.IndexFunc(s.prompts, func(p prompt) bool { return p.key == key }))
+	if i == 0 {
+		x.closeStreams(s, s.live, schema.BoundaryTurnEnd, 0)
+		if stop.Reason == schema.StopCancelled {
+			x.interruptTools(s, s.live)
+		}
 	}
 	x.rawHere(s, source, x.value(v), 0)
 	if !known {
 		flags |= translate.Of(schema.FlagUnrecognised)
 	}
 	x.emitHere(s, &stop, flags)
-	if len(s.prompts) > 0 {
-		s.prompts = slices.Delete(s.prompts, 0, 1)
+	if i < len(s.prompts) {
+		s.answered = s.prompts[i].text
+		s.prompts = slices.Delete(s.prompts, i, i+1)
 	}
 	s.turns++
 }
 
-// stopOf reads how the turn stopped. It never guesses: an answer without a stop reason is Other with
-// an empty word.
+// stopOf reads how the turn stopped. It never guesses: what is no stop reason is Other with its
+// text, empty if there is none.
 func stopOf(v jsontree.Value) (stop schema.Stop, known bool) {
 	if e := v.Get("error"); e.Given() {
 		message, ok := e.Get("message").Text()
 		if !ok {
-			message = string(whole(e))
+			if message, ok = e.Text(); !ok {
+				message = string(whole(e))
+			}
 		}
 		return schema.Stop{Reason: schema.StopError, Detail: message}, true
 	}
-	word, ok := v.Get("result").Get("stopReason").Text()
-	if !ok {
-		return schema.Stop{Reason: schema.StopOther}, false
+	word := v.Get("result").Get("stopReason")
+	if text, ok := word.Text(); ok {
+		return acp.Stop(text)
 	}
-	return acp.Stop(word)
+	return schema.Stop{Reason: schema.StopOther, Detail: string(whole(word))}, false
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/steno-io/steno/translate/translatetest"
 )
 
-// frames makes a capture of lines: "> " from the client, "! " from stderr, else from the agent.
+// frames makes a capture of lines: "> " from the client, "! " from stderr, "^close" a control frame of
+// that type, else from the agent.
 func frames(lines ...string) []schema.Frame {
 	var out []schema.Frame
 	for i, line := range lines {
@@ -25,6 +26,8 @@ func frames(lines ...string) []schema.Frame {
 			f.From, f.Data = schema.FromClient, []byte(rest)
 		} else if rest, ok := strings.CutPrefix(line, "! "); ok {
 			f.From, f.Data = schema.FromStderr, []byte(rest)
+		} else if kind := schema.FrameType(strings.TrimPrefix(line, "^")); line != string(kind) && (kind == schema.TypeClose || kind == schema.TypeGap) {
+			f.From, f.Type, f.Data = schema.FromControl, kind, []byte(`{"reason":"eof"}`)
 		}
 		out = append(out, f)
 	}
@@ -54,12 +57,20 @@ func FuzzFold(f *testing.F) {
 	f.Add([]byte("> {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\",\"prompt\":[{\"type\":\"text\",\"text\":\"x\"}]}}\n" +
 		"{\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":\"y\"}}}}\n" +
 		"{\"id\":2,\"result\":{\"stopReason\":\"end_turn\"}}"))
-	for _, seed := range []string{"testdata/cases.jsonl"} {
-		data, err := os.ReadFile(seed)
-		require.NoError(f, err)
-		for line := range bytes.Lines(data) {
-			f.Add(line)
-		}
+	chunk := `{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"z"}}}}`
+	load := `> {"id":1,"method":"session/load","params":{"sessionId":"s"}}`
+	tool := `{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t"}}}`
+	for _, seed := range []string{
+		chunk + "\n" + load + "\n" + chunk + "\n" + tool + "\n" + `{"id":1,"result":{}}` + "\n" + chunk + "\n^close\n" + chunk,
+		"[" + chunk + "," + tool + "," + chunk + "]\nlog " + chunk + " more " + chunk + "\n" + chunk + chunk + "\n^gap",
+		strings.Repeat(`{"a":`, 40) + "\n" + strings.Repeat(`{"id":1,"result":1}`, 20) + "x",
+	} {
+		f.Add([]byte(seed))
+	}
+	data, err := os.ReadFile("testdata/cases.jsonl")
+	require.NoError(f, err)
+	for line := range bytes.Lines(data) {
+		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lines := strings.Split(string(data), "\n")

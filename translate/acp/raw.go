@@ -51,11 +51,11 @@ func (x *fold) value(v jsontree.Value) schema.JSON {
 func (x *fold) payload(update jsontree.Value) schema.JSON {
 	dst := []byte{'{'}
 	for member := range update.Children() {
-		if name := member.NameRaw(); string(name) != `"sessionUpdate"` {
+		if string(member.Name()) != "sessionUpdate" {
 			if len(dst) > 1 {
 				dst = append(dst, ',')
 			}
-			dst = append(dst, name...)
+			dst = append(dst, member.NameRaw()...)
 			dst = append(dst, ':')
 			dst = schema.AppendCompact(dst, member.Raw())
 		}

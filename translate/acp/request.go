@@ -42,28 +42,23 @@ func otherSide(from schema.From) schema.From {
 // request folds a request and keeps it until its answer.
 func (x *fold) request(v jsontree.Value, method string) {
 	params := v.Get("params")
-	s, _ := x.named(params)
-	if !params.Get("sessionId").Present() && method == acp.MethodElicitationCreate {
-		s = x.sessionOfRequest(otherSide(x.frame.From), params.Get("requestId"))
-	}
+	s, named := x.requested(method, params)
+	key := keyOf(x.frame.From, v.Get("id"))
 	r := &request{method: method, s: s}
-	x.requests[keyOf(x.frame.From, v.Get("id"))] = r
+	x.requests[key] = r
 	if x.frame.From == schema.FromAgent {
-		if method == acp.MethodRequestPermission {
-			x.permission(v, r)
-			return
-		}
-		r.params = x.value(params)
-		x.rawHere(s, method, x.value(v), x.passing(s))
+		x.agentRequest(v, params, r)
 		return
 	}
 	switch method {
 	case acp.MethodSessionPrompt:
-		x.prompt(params, s)
+		x.prompt(params, s, &key)
 		return
 	case acp.MethodSessionNew, acp.MethodSessionFork:
 		r.cwd, _ = params.Get("cwd").Text()
-	case acp.MethodSessionLoad, acp.MethodSessionResume:
+	}
+	x.rawHere(s, method, x.value(v), 0)
+	if named && (method == acp.MethodSessionLoad || method == acp.MethodSessionResume) {
 		if cwd, ok := params.Get("cwd").Text(); ok {
 			s.cwd = cwd
 		}
@@ -72,15 +67,48 @@ func (x *fold) request(v jsontree.Value, method string) {
 		s.replay.flags = translate.Of(schema.FlagReplayed)
 		r.replay = s.replay
 	}
-	x.rawHere(s, method, x.value(v), 0)
 }
 
-// passing are the flags of a session's frames that are no updates.
-func (x *fold) passing(s *session) translate.FlagSet {
-	if s.replay != nil {
-		return s.replay.flags
+// requested finds the session of a request; named says that its params name it.
+func (x *fold) requested(method string, params jsontree.Value) (s *session, named bool) {
+	switch {
+	case method == acp.MethodSessionNew: // always the connection's
+		return x.sessions[0], false
+	case method == acp.MethodElicitationCreate && !params.Get("sessionId").Present():
+		return x.sessionOfRequest(otherSide(x.frame.From), params.Get("requestId")), false
 	}
-	return 0
+	return x.named(params)
+}
+
+// agentRequest folds what the agent asks of the client.
+func (x *fold) agentRequest(v, params jsontree.Value, r *request) {
+	switch r.method {
+	case acp.MethodRequestPermission:
+		x.permission(v, r)
+	case acp.MethodSessionUpdate: // a peer that wants an answer to it
+		x.update(v, params)
+	default:
+		r.params = x.bounded(x.value(params))
+		x.rawHere(r.s, labelOf(r.method), x.labelled(v, r.method), r.s.agentFlags())
+	}
+}
+
+// labelOf is the source of a request or notification: its method, but for a prompt, whose answer has
+// that.
+func labelOf(method string) string {
+	if method == acp.MethodSessionPrompt {
+		return sourcePromptRequest
+	}
+	return method
+}
+
+// labelled is the value under such a source: the params of a prompt and a permission request, of all
+// else the whole object.
+func (x *fold) labelled(v jsontree.Value, method string) schema.JSON {
+	if method == acp.MethodSessionPrompt || method == acp.MethodRequestPermission {
+		return x.value(v.Get("params"))
+	}
+	return x.value(v)
 }
 
 // sessionOfRequest is the session of an open request, or the connection.
@@ -98,7 +126,15 @@ func (x *fold) notification(v jsontree.Value, method string) {
 	if !ok && method == acp.MethodCancelRequest {
 		s = x.sessionOfRequest(x.frame.From, params.Get("requestId"))
 	}
-	x.rawHere(s, method, x.value(v), x.passing(s))
+	if x.frame.From == schema.FromAgent {
+		x.rawHere(s, labelOf(method), x.labelled(v, method), s.agentFlags())
+		return
+	}
+	if method == acp.MethodSessionPrompt {
+		x.prompt(params, s, nil)
+		return
+	}
+	x.rawHere(s, labelOf(method), x.labelled(v, method), 0)
 }
 
 // answer folds an answer by the request that it belongs to.
@@ -120,7 +156,7 @@ func (x *fold) answer(v jsontree.Value) {
 	result := v.Get("result")
 	switch r.method {
 	case acp.MethodSessionPrompt:
-		x.endTurn(r.s, v, sourcePromptAnswer, 0)
+		x.endTurn(r.s, v, key, sourcePromptAnswer, 0)
 		return
 	case acp.MethodInitialize:
 		x.initialized(result)
@@ -145,8 +181,25 @@ func (x *fold) endReplay(s *session) {
 	if s.replay == nil {
 		return
 	}
-	x.closeStreams(s, s.replay, schema.BoundaryReplayEnd, 0)
+	l := s.replay
+	x.closeStreams(s, l, schema.BoundaryReplayEnd, 0)
 	s.replay = nil
+	for _, t := range l.order { // what the history left open goes on live, or ends with the capture
+		if !t.phase.Phase.Ended() {
+			x.adopt(s, t, l)
+		}
+	}
+}
+
+// adopt takes an open tool of replayed history over into what is live, unless the live record knows
+// that id itself.
+func (x *fold) adopt(s *session, t *tool, from *lane) {
+	if s.live.tools[t.peerID] != nil {
+		return
+	}
+	s.live.tools[t.peerID] = t
+	s.live.order = append(s.live.order, t)
+	t.flags &^= from.flags
 }
 
 // clientAnswer folds the client's answer to the agent: a decision, a refusal, or what it asked for.
@@ -158,7 +211,7 @@ func (x *fold) clientAnswer(v jsontree.Value, r *request) {
 	case r.ask != nil:
 		x.decision(v, r)
 	default:
-		x.rawHere(r.s, r.method+sourceAnswer, x.value(v), x.passing(r.s))
+		x.rawHere(r.s, r.method+sourceAnswer, x.value(v), r.s.agentFlags())
 	}
 }
 
@@ -170,14 +223,14 @@ func (x *fold) refused(v jsontree.Value, r *request) {
 	dst = append(dst, r.params...)
 	dst = append(dst, `,"code":-32601,"reason":`...)
 	dst = schema.AppendString(dst, reason)
-	x.rawHere(r.s, sourceRefused+r.method, append(dst, '}'), x.passing(r.s))
+	x.rawHere(r.s, sourceRefused+r.method, append(dst, '}'), r.s.agentFlags())
 }
 
 // unmatched records an answer whose request was never seen. One that says how a turn stopped still
 // ends that turn.
 func (x *fold) unmatched(v jsontree.Value) {
 	if _, ok := v.Get("result").Get("stopReason").Text(); ok && x.frame.From == schema.FromAgent {
-		x.endTurn(x.turnInProgress(), v, sourceUnmatched, translate.Of(schema.FlagInferred))
+		x.endTurn(x.turnInProgress(), v, requestKey{}, sourceUnmatched, translate.Of(schema.FlagInferred))
 		return
 	}
 	x.rawHere(x.sessions[0], sourceUnmatched, x.value(v), 0)

@@ -233,3 +233,63 @@ func TestWhatAListShows(t *testing.T) {
 	require.Equal(t, strings.Repeat("ü", schema.MaxAbout/2), about.Title)
 	require.Equal(t, schema.About{}, f.About(7))
 }
+
+// TestLinesOfManyBracesAreReadOnce would not end in the time of a test run if a bad line were read
+// again from each of its braces.
+func TestLinesOfManyBracesAreReadOnce(t *testing.T) {
+	answers := strings.Repeat(`{"id":1,"result":1}`, 60_000)
+	require.Len(t, foldAll(answers), 60_000)
+	events := foldAll(answers + "x")
+	require.Equal(t, "acp/noise", events[len(events)-1].Kind.(*schema.Raw).Source)
+	require.Len(t, foldToEnd(strings.Repeat(`{"a":`, 8000)+"1"), 1)
+	require.Len(t, foldToEnd(strings.Repeat(`{x`, 1<<20)), 1)
+	require.Len(t, foldToEnd("["+strings.Repeat("1,", 1<<20)+"1]"), 1)
+}
+
+func TestFramesAreFoundBesideOtherText(t *testing.T) {
+	end := `{"id":9,"result":{"stopReason":"end_turn"}}`
+	for _, line := range []string{end + "INFO done", end + "\x00", "\x1b[2K" + end + "\x1b[0m", end + `{"jsonrpc":"2.0","meth`, "a " + end + " b " + end} {
+		events := foldAll(line)
+		var stops int
+		for i := range events {
+			if _, ok := events[i].Kind.(*schema.Stop); ok {
+				stops++
+			}
+			require.True(t, events[i].Has(schema.FlagRecovered))
+		}
+		require.Equal(t, strings.Count(line, "end_turn"), stops, line)
+	}
+	require.Equal(t, []string{"acp/noise"}, raws(foldToEnd(`{"jsonrpc":"2.0","message":`+end)), "inside a torn object there is no frame")
+}
+
+func TestLargeRequestsAreReferredToWhereTheyStand(t *testing.T) {
+	large := strings.Repeat("x", 90<<10)
+	write := `{"id":3,"method":"fs/write_text_file","params":{"sessionId":"s1","content":"` + large + `"}}`
+	events := foldAll(write, `> {"id":3,"error":{"code":-32601,"message":"no"}}`)
+	sum := sha256.Sum256([]byte(write))
+	ref := fmt.Sprintf(`{"ref":{"frame":1,"sha256":"%s","bytes":%d}}`, hex.EncodeToString(sum[:]), len(write))
+	require.JSONEq(t, `{"method":"fs/write_text_file","params":`+ref+`,"code":-32601,"reason":"no"}`, string(events[1].Kind.(*schema.Raw).Value))
+
+	chunk := update("user_message_chunk", `,"content":{"type":"text","text":"`+large[:30<<10]+`"}`)
+	prompt := `> {"id":1,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"` + strings.Repeat(large[:30<<10], 3) + `"}]}}`
+	events = foldToEnd(prompt, chunk, chunk, chunk)
+	last := events[len(events)-1]
+	require.True(t, last.Has(schema.FlagEcho))
+	require.LessOrEqual(t, len(last.Kind.(*schema.Raw).Value), 64<<10)
+	require.Contains(t, string(last.Kind.(*schema.Raw).Value), `{"ref":{"frame":4,`)
+}
+
+func TestPromptsWithoutAnAnswerToCome(t *testing.T) {
+	events := foldAll(`> {"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"x"}]}}`)
+	require.Equal(t, "x", events[0].Kind.(*schema.Message).Text)
+	require.Equal(t, &schema.Raw{Source: "session/prompt/request", Value: schema.JSON(`{"sessionId":"s1","prompt":[{"type":"text","text":"x"}]}`)}, events[1].Kind)
+}
+
+func TestAWaitingToolShowsWhatItIsNow(t *testing.T) {
+	events := foldAll(update("tool_call", `,"toolCallId":"t","title":"Terminal","rawInput":{}`),
+		`{"id":1,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t"},"options":[]}}`,
+		update("tool_call_update", `,"toolCallId":"t","title":"rm -r","rawInput":{"c":"rm"}`))
+	state := events[len(events)-2].Kind.(*schema.ToolState).State
+	require.Equal(t, "rm -r", state.Description)
+	require.Equal(t, `{"c":"rm"}`, string(state.Input))
+}

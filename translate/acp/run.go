@@ -11,9 +11,10 @@ import (
 const runLines = 64
 
 // run is a run of lines that are no protocol: noise on stdout or stdin, or stderr. They join until a
-// frame of another kind, runLines, or a size that a Raw does not hold itself.
+// frame of another kind or side, runLines, or a size that a Raw does not hold itself.
 type run struct {
 	source string
+	from   schema.From
 	frames []schema.Range
 	lines  int
 	data   []byte
@@ -23,10 +24,10 @@ type run struct {
 // join adds the frame to the run of its kind.
 func (x *fold) join(source string) {
 	f := x.frame
-	if x.run.source != source || base64.StdEncoding.EncodedLen(len(x.run.data)+len(f.Data)+1) > translate.MaxInlineValue-16 {
+	if x.run.source != source || x.run.from != f.From || base64.StdEncoding.EncodedLen(len(x.run.data)+len(f.Data)+1) > translate.MaxInlineValue-16 {
 		x.endRun()
 	}
-	x.run.source = source
+	x.run.source, x.run.from = source, f.From
 	x.run.frames = translate.AddFrame(x.run.frames, f.Seq)
 	x.run.lines++
 	x.run.flags |= x.flags

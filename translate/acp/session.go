@@ -11,19 +11,27 @@ import (
 
 // session is one session of the connection, or the connection itself (ordinal 0).
 type session struct {
-	ordinal uint32
-	id      string
-	live    *lane
-	replay  *lane    // while the agent answers a session/load or session/resume
-	prompts []string // texts of the prompts that wait for their answer, oldest first
-	turns   uint64   // turns that ended
-	echoes  []string // texts of the prompts of the turn in progress
-	title   string
-	cwd     string
+	ordinal  uint32
+	id       string
+	live     *lane
+	replay   *lane             // while the agent answers a session/load or session/resume
+	prompts  []prompt          // that wait for their answer, oldest first
+	answered string            // text of the prompt that was answered last
+	turns    uint64            // turns that ended
+	stored   map[storedKey]int // messages stored under a peer's id
+	tools    map[string]int    // tools opened under a peer's id
+	title    string
+	cwd      string
+}
+
+// prompt is a prompt that waits for its answer.
+type prompt struct {
+	key  requestKey
+	text string
 }
 
 func newSession(ordinal uint32, id string) *session {
-	return &session{ordinal: ordinal, id: id, live: newLane()}
+	return &session{ordinal: ordinal, id: id, live: newLane(), stored: map[storedKey]int{}, tools: map[string]int{}}
 }
 
 // lanes gives the replay, then what is live.
@@ -38,8 +46,7 @@ func (s *session) lanes() []*lane {
 type lane struct {
 	flags   translate.FlagSet
 	streams [3]*stream
-	stored  map[storedKey]int // messages stored under a peer's id
-	tools   map[string]*tool  // by the peer's id, the newest of each
+	tools   map[string]*tool // by the peer's id, the newest of each
 	order   []*tool
 }
 
@@ -56,7 +63,7 @@ type storedKey struct {
 }
 
 func newLane() *lane {
-	return &lane{stored: map[storedKey]int{}, tools: map[string]*tool{}}
+	return &lane{tools: map[string]*tool{}}
 }
 
 // open gives the open messages by first frame.
@@ -79,13 +86,10 @@ func (s *session) lane() *lane {
 	return s.live
 }
 
-// updateFlags are the flags of an update that comes now: replayed history, or late because a turn
-// has ended and none is in progress.
-func (s *session) updateFlags() translate.FlagSet {
-	if s.replay != nil {
-		return s.replay.flags
-	}
-	if s.turns > 0 && len(s.prompts) == 0 {
+// agentFlags are the flags of what the agent sends of itself, or is answered, now: late where a turn
+// has ended and none is in progress. Replayed history is not late.
+func (s *session) agentFlags() translate.FlagSet {
+	if s.replay == nil && s.turns > 0 && len(s.prompts) == 0 {
 		return translate.Of(schema.FlagLate)
 	}
 	return 0

@@ -14,29 +14,30 @@ import (
 // tool is a tool call as it stands.
 type tool struct {
 	id        string // call id of its events
-	use       int    // how often the peer has used the id
+	peerID    string // as the peer says it
+	called    bool   // a ToolCall was given
 	name      string
 	title     string
 	input     schema.JSON
 	phase     schema.ToolPhase
 	shown     *schema.ToolState // as given last
-	seen      time.Time         // first frame
-	executing time.Time         // first frame in that phase; zero if never
+	shownAt   time.Time
+	seen      time.Time // first frame
+	executing time.Time // first frame in that phase; zero if never
 	confirmed schema.ConfirmedBy
 	flags     translate.FlagSet
 }
 
-// tool finds the tool of an id. With again, a finished one gives place to a new one under the same
-// id: a call is never reopened.
-func (x *fold) tool(l *lane, id string, again bool) *tool {
+// tool finds the tool of an id. With again, a call that has ended gives place to a new one under the
+// same id: it is never reopened.
+func (x *fold) tool(s *session, l *lane, id string, again bool) *tool {
 	t := l.tools[id]
-	if t != nil && !(again && t.phase.Phase.Ended()) {
+	if t != nil && !(again && t.called && t.phase.Phase.Ended()) {
 		return t
 	}
-	next := &tool{id: id, use: 1, seen: x.frame.At, flags: l.flags, phase: schema.ToolPhase{Phase: schema.Streaming}}
-	if t != nil {
-		next.use = t.use + 1
-		next.id = id + "#" + strconv.Itoa(next.use)
+	next := &tool{id: id, peerID: id, seen: x.frame.At, flags: l.flags, phase: schema.ToolPhase{Phase: schema.Streaming}}
+	if s.tools[id]++; s.tools[id] > 1 {
+		next.id = id + "#" + strconv.Itoa(s.tools[id])
 		next.flags |= translate.Of(schema.FlagIDReused)
 	}
 	l.tools[id] = next
@@ -46,12 +47,13 @@ func (x *fold) tool(l *lane, id string, again bool) *tool {
 
 // toolCall folds the start of a tool call; ok is false if it has no id.
 func (x *fold) toolCall(s *session, l *lane, update jsontree.Value, flags translate.FlagSet) (ok bool) {
-	id, ok := update.Get("toolCallId").Text()
+	id, ok := toolID(update)
 	if !ok {
 		return false
 	}
 	x.closeNameless(s, l, schema.BoundaryToolCall)
-	t := x.tool(l, id, true)
+	t := x.tool(s, l, id, true)
+	t.called = true
 	t.describe(update)
 	x.emitHere(s, &schema.ToolCall{Tool: t.label(), CallID: t.id, Input: whole(update.Get("rawInput"))}, flags|t.flags)
 	x.toolStatus(s, t, update, flags)
@@ -62,15 +64,24 @@ func (x *fold) toolCall(s *session, l *lane, update jsontree.Value, flags transl
 // toolUpdate folds what is new about a tool call. An id never seen opens the tool's state only: no
 // call is made up.
 func (x *fold) toolUpdate(s *session, l *lane, update jsontree.Value, flags translate.FlagSet) (ok bool) {
-	id, ok := update.Get("toolCallId").Text()
+	id, ok := toolID(update)
 	if !ok {
 		return false
 	}
-	t := x.tool(l, id, false)
+	t := x.tool(s, l, id, false)
 	t.describe(update)
 	x.toolStatus(s, t, update, flags)
 	x.rawHere(s, updateSource(acp.ToolCallUpdate), x.payload(update), flags)
 	return true
+}
+
+// toolID is the peer's id of the tool: a string, or a number by its text.
+func toolID(update jsontree.Value) (id string, ok bool) {
+	v := update.Get("toolCallId")
+	if v.Kind() != jsontree.String && v.Kind() != jsontree.Number {
+		return "", false
+	}
+	return string(idText(v)), true
 }
 
 // describe takes over what the update gives; null means not given in version 1.
@@ -149,8 +160,6 @@ func (t *tool) move(at time.Time, next schema.ToolPhase) {
 	case schema.Executing:
 		if t.executing.IsZero() {
 			t.executing = at
-		} else {
-			next.ElapsedMs = millis(t.executing, at)
 		}
 	case schema.Completed:
 		since := t.executing
@@ -169,23 +178,30 @@ func millis(from, to time.Time) *uint64 {
 	return &ms
 }
 
-// state is the tool's whole state now.
-func (t *tool) state() *schema.ToolState {
+// state is the tool's whole state at a time.
+func (t *tool) state(at time.Time) *schema.ToolState {
 	state := &schema.ToolState{ToolID: t.id, Name: t.label(), Title: t.title, Input: t.input, State: t.phase}
-	if t.phase.Phase == schema.Streaming {
+	switch t.phase.Phase {
+	case schema.Streaming:
 		state.State.PartialInput = t.input
+	case schema.WaitingConfirmation:
+		state.State.Input, state.State.Description = t.input, t.title
+	case schema.Executing:
+		if at.After(t.executing) {
+			state.State.ElapsedMs = millis(t.executing, at)
+		}
 	}
 	return state
 }
 
 // showTool gives the tool's state if its phase, name, title, input or approval changed.
 func (x *fold) showTool(s *session, t *tool, flags translate.FlagSet) {
-	next := t.state()
+	next := t.state(x.at)
 	if was := t.shown; was != nil && was.State.Phase == next.State.Phase && was.State.ApprovalID == next.State.ApprovalID &&
 		was.Name == next.Name && was.Title == next.Title && bytes.Equal(was.Input, next.Input) {
 		return
 	}
-	t.shown = next
+	t.shown, t.shownAt = next, x.at
 	x.emitHere(s, next, flags|t.flags)
 }
 

@@ -14,10 +14,10 @@ func (x *fold) update(v, params jsontree.Value) {
 	tag, tagged := update.Get("sessionUpdate").Bytes()
 	s, named := x.named(params)
 	if !named || !tagged {
-		x.rawHere(s, sourceUndecodable, x.value(v), s.updateFlags())
+		x.rawHere(s, sourceUndecodable, x.value(v), s.agentFlags())
 		return
 	}
-	l, flags := s.lane(), s.updateFlags()
+	l, flags := s.lane(), s.agentFlags()
 	if kind, isChunk := acp.ChunkStream(string(tag)); isChunk {
 		if !x.chunk(s, l, kind, update, flags) {
 			x.rawHere(s, sourceUndecodable, x.value(v), flags)

@@ -132,7 +132,7 @@ func (c *Case) Check(events []schema.Event) error {
 			return fmt.Errorf("want %d deltas %v, got %v", len(c.Ephemeral), c.Ephemeral, ephemeral)
 		}
 		for i, want := range c.Ephemeral {
-			if want.text(len(want)-1) != ephemeral[i].text(len(ephemeral[i])-1) {
+			if want.text(0) != ephemeral[i].text(0) || want.text(len(want)-1) != ephemeral[i].text(len(ephemeral[i])-1) {
 				return fmt.Errorf("delta %d: want %v, got %v", i, want, ephemeral[i])
 			}
 		}

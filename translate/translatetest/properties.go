@@ -25,6 +25,27 @@ func Properties(t testing.TB, tr translate.Translator, frames []schema.Frame) {
 	countable(t, whole)
 	deltasJoin(t, whole)
 	accounted(t, tr, frames)
+	ended(t, tr, frames, whole)
+}
+
+// ended ends the capture without a close frame: its events are well formed too, and nothing is open.
+func ended(t testing.TB, tr translate.Translator, frames []schema.Frame, whole []schema.Event) {
+	t.Helper()
+	if len(frames) == 0 {
+		return
+	}
+	fold := tr.Fold(testIdentity)
+	for i := range frames {
+		fold.Step(nil, &frames[i])
+	}
+	all := fold.End(slices.Clone(whole))
+	wellFormed(t, frames, all)
+	deltasJoin(t, all)
+	countable(t, all)
+	open := fold.Open()
+	require.Empty(t, open.Messages)
+	require.Empty(t, open.Frames)
+	require.Empty(t, open.Tools)
 }
 
 // samePure folds again under one processor and many, into one slice and frame by frame.
@@ -33,10 +54,14 @@ func samePure(t testing.TB, tr translate.Translator, frames []schema.Frame, want
 	for _, procs := range []int{1, runtime.NumCPU() + 1} {
 		before := runtime.GOMAXPROCS(procs)
 		again := Encode(Fold(tr, frames))
-		fold := tr.Fold(testIdentity)
+		fold, other := tr.Fold(testIdentity), tr.Fold(testIdentity)
 		var single []byte
 		for i := range frames {
 			single = append(single, Encode(fold.Step(nil, &frames[i]))...)
+			other.Step(nil, &frames[i])
+			for session := range uint32(4) {
+				require.Equal(t, fold.About(session), other.About(session))
+			}
 		}
 		runtime.GOMAXPROCS(before)
 		require.Equal(t, string(want), string(again), "a second fold gives other bytes")
@@ -89,76 +114,83 @@ func wellFormed(t testing.TB, frames []schema.Frame, events []schema.Event) {
 	}
 }
 
-// deltasJoin joins the deltas of each message since its last reset, and compares with the message.
+// deltasJoin joins the deltas of each message since its last reset, and compares with the message. An
+// id is one message's for good.
 func deltasJoin(t testing.TB, events []schema.Event) {
 	t.Helper()
 	type key struct {
 		session uint32
 		channel schema.Channel
 		id      string
-		replay  bool
 	}
 	type typed struct {
-		text string
-		next uint64
+		text   string
+		next   uint64
+		closed bool
 	}
 	open := map[key]typed{}
-	add := func(k key, index uint64, text string, reset bool) {
+	add := func(e *schema.Event, k key, index uint64, text string, reset bool) {
+		require.True(t, e.Ephemeral, "event %s: a piece of text is stored", e.Origin())
 		o := open[k]
-		require.Equal(t, o.next, index, "index of a delta of %v", k)
+		require.False(t, o.closed, "event %s: a piece for a message that is closed: %v", e.Origin(), k)
+		require.Equal(t, o.next, index, "event %s: index of a piece of %v", e.Origin(), k)
 		if reset {
 			o.text = ""
 		}
-		open[k] = typed{o.text + text, index + 1}
+		open[k] = typed{text: o.text + text, next: index + 1}
 	}
 	for i := range events {
 		e := &events[i]
-		k := key{session: e.Session, channel: schema.Answer, replay: e.Has(schema.FlagReplayed)}
+		k := key{session: e.Session, channel: schema.Answer}
 		switch kind := e.Kind.(type) {
 		case *schema.Delta:
-			require.True(t, e.Ephemeral)
 			k.id = kind.MessageID
-			add(k, kind.Index, kind.TextFragment, kind.Reset)
+			add(e, k, kind.Index, kind.TextFragment, kind.Reset)
+			continue
 		case *schema.Progress:
 			if d, ok := kind.Detail.(*schema.Thinking); ok {
-				require.True(t, e.Ephemeral)
 				k.id, k.channel = d.MessageID, schema.Thought
-				add(k, d.Index, d.Text, d.Reset)
+				add(e, k, d.Index, d.Text, d.Reset)
+				continue
 			}
 		case *schema.Message:
-			require.False(t, e.Ephemeral)
 			if kind.Role != schema.User {
 				k.id, k.channel = kind.MessageID, kind.Channel
-				require.Equal(t, kind.Text, open[k].text, "deltas of message %v", k)
-				delete(open, k)
+				require.False(t, open[k].closed, "event %s: a second message %v", e.Origin(), k)
+				require.Equal(t, kind.Text, open[k].text, "event %s: pieces of message %v", e.Origin(), k)
+				open[k] = typed{closed: true}
 			}
-		default:
-			require.False(t, e.Ephemeral)
 		}
+		require.False(t, e.Ephemeral, "event %s is not stored", e.Origin())
 	}
 }
 
 // countable counts the capture's frames as a sink does, from the durable events alone: the frames
-// behind an event always, the frame that produced it once. None may count twice.
+// behind an event always, the frame that produced it once; frames of several objects, whose events
+// all say so, once in all. None may count twice.
 func countable(t testing.TB, events []schema.Event) {
 	t.Helper()
 	var last uint64
-	counted := map[uint64]int{}
+	counted, shared := map[uint64]int{}, map[uint64]bool{}
 	for i := range events {
 		e := &events[i]
 		if e.Ephemeral {
 			continue
 		}
+		several := e.Has(schema.FlagRecovered) || e.Has(schema.FlagBatch)
 		for _, r := range e.Frames {
 			for n := r[0]; n <= r[1]; n++ {
-				if n == e.WorkerSeq {
-					if n == last {
-						continue
-					}
-					last = n
+				switch {
+				case several && shared[n], !several && n == e.WorkerSeq && n == last:
+					continue
+				case several:
+					shared[n] = true
 				}
 				counted[n]++
 			}
+		}
+		if n := len(e.Frames); e.Frames[n-1][1] == e.WorkerSeq {
+			last = e.WorkerSeq
 		}
 	}
 	for frame, n := range counted {

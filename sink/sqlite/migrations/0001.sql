@@ -7,7 +7,8 @@ CREATE TABLE partitions (
   digest    TEXT    NOT NULL DEFAULT ''
 ) STRICT;
 
--- key is namespace/workflow/run/activity/attempt. open is a JSON object, session to frames.
+-- key is namespace/workflow/run/activity/attempt. open is a JSON object, session to frames;
+-- shared is a JSON array of closed ranges of frames.
 -- parked_reason is empty while the capture is not parked.
 CREATE TABLE captures (
   id             INTEGER PRIMARY KEY,
@@ -20,6 +21,8 @@ CREATE TABLE captures (
   status         TEXT    NOT NULL DEFAULT '',
   open           TEXT    NOT NULL DEFAULT '',
   accounted      INTEGER NOT NULL DEFAULT 0,
+  last_counted   INTEGER NOT NULL DEFAULT 0,
+  shared         TEXT    NOT NULL DEFAULT '',
   parked_reason  TEXT    NOT NULL DEFAULT '',
   parked_session INTEGER NOT NULL DEFAULT 0,
   parked_ordinal INTEGER NOT NULL DEFAULT 0,
@@ -36,7 +39,6 @@ CREATE TABLE transcripts (
   session      INTEGER NOT NULL,
   head         INTEGER NOT NULL DEFAULT 0,
   frames       INTEGER NOT NULL DEFAULT 0,
-  last_counted INTEGER NOT NULL DEFAULT 0,
   messages     INTEGER NOT NULL DEFAULT 0,
   agent        TEXT    NOT NULL DEFAULT '',
   title        TEXT    NOT NULL DEFAULT '',
