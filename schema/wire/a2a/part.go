@@ -1,0 +1,109 @@
+package a2a
+
+import (
+	"bytes"
+
+	"github.com/steno-io/steno/schema/wire/jsontree"
+)
+
+// PartKind says what a part holds.
+type PartKind string
+
+// Kinds of parts, as 1.0 calls them. An empty part has no arm at all.
+const (
+	TextPart  PartKind = "text"
+	RawPart   PartKind = "raw" // bytes, in base64
+	URLPart   PartKind = "url"
+	DataPart  PartKind = "data"
+	EmptyPart PartKind = "empty"
+)
+
+// Parts gives the parts of a message or an artifact in order; nulls and what is no object are passed
+// over.
+func Parts(v jsontree.Value) func(yield func(jsontree.Value) bool) {
+	list := Field(v, "parts")
+	if list.Kind() != jsontree.Array {
+		list = Field(v, "content")
+	}
+	return func(yield func(jsontree.Value) bool) {
+		if list.Kind() != jsontree.Array {
+			return
+		}
+		for part := range list.Children() {
+			if part.Kind() == jsontree.Object && !yield(part) {
+				return
+			}
+		}
+	}
+}
+
+// ReadPart tells what a part is and gives what it holds: a string for text, the data of a data part,
+// else the whole part.
+func ReadPart(part jsontree.Value) (PartKind, jsontree.Value) {
+	if text := Field(part, "text"); text.Kind() == jsontree.String {
+		return TextPart, text
+	}
+	if content := Field(part, "content"); content.Kind() == jsontree.Object { // generated code on the wire
+		if kind, value := readCase(part, content); kind != EmptyPart {
+			return kind, value
+		}
+	}
+	if file := Field(part, "file"); file.Kind() == jsontree.Object {
+		for _, name := range []string{"bytes", "fileWithBytes", "raw"} {
+			if Field(file, name).Given() {
+				return RawPart, part
+			}
+		}
+		return URLPart, part
+	}
+	switch {
+	case Field(part, "raw").Given(), Field(part, "bytes").Given():
+		return RawPart, part
+	case Field(part, "url").Given(), Field(part, "uri").Given():
+		return URLPart, part
+	}
+	if data := Field(part, "data"); data.Present() {
+		return DataPart, unwrapData(part, data)
+	}
+	return EmptyPart, part
+}
+
+// readCase reads {"content":{"$case":"text","value":…}}.
+func readCase(part, content jsontree.Value) (PartKind, jsontree.Value) {
+	value := content.Get("value")
+	name, _ := content.Get("$case").Text()
+	if !value.Present() {
+		value = Field(content, name)
+	}
+	switch {
+	case name == "text" && value.Kind() == jsontree.String:
+		return TextPart, value
+	case name == "raw" || name == "bytes":
+		return RawPart, part
+	case name == "url" || name == "uri":
+		return URLPart, part
+	case name == "data" && value.Present():
+		return DataPart, value
+	}
+	return EmptyPart, part
+}
+
+// unwrapData takes the message of the 0.3 proto, {"data":{…}}, off a data part: only where nothing
+// else is in it, the part does not say that it is of 0.3 JSON-RPC, and what is inside is an object.
+func unwrapData(part, data jsontree.Value) jsontree.Value {
+	if Field(part, "kind").Present() || part.Get("type").Present() || data.Kind() != jsontree.Object {
+		return data
+	}
+	members, inner := 0, jsontree.Value{}
+	for member := range data.Children() {
+		members++
+		inner = member
+	}
+	if members == 1 && bytes.Equal(inner.NameRaw(), []byte(`"data"`)) && inner.Kind() == jsontree.Object {
+		return inner
+	}
+	return data
+}
+
+// Metadata is the free metadata of an object; the caller looks up keys as they are spelt.
+func Metadata(v jsontree.Value) jsontree.Value { return Field(v, "metadata") }
