@@ -1,7 +1,6 @@
 package compat
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/steno-io/steno/schema/wire/jsontree"
@@ -126,13 +125,13 @@ func interfacesDown(o *object) (usable []endpoint) {
 	return distinct(usable)
 }
 
+// distinct leaves out what was there before. Two texts of one string are two endpoints.
 func distinct(all []endpoint) (some []endpoint) {
+	known := map[[2]string]bool{}
 	for _, e := range all {
-		known := false
-		for _, s := range some {
-			known = known || bytes.Equal(s.url, e.url) && bytes.Equal(s.transport, e.transport)
-		}
-		if !known {
+		key := [2]string{string(e.url), string(e.transport)}
+		if !known[key] {
+			known[key] = true
 			some = append(some, e)
 		}
 	}

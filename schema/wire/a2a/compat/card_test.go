@@ -85,6 +85,9 @@ func TestCardFlagsAndSecurity(t *testing.T) {
 		"tls":{"type":"mutualTLS","description":"d","mtlsSecurityScheme":{"description":"d"}},"strange":{"type":"vendor"}}}`,
 		must(t, compat.CardUp, up))
 
+	require.Equal(t, `{"securitySchemes":{"k":{"apiKeySecurityScheme":7}},"securityRequirements":[7,{"schemes":{"k":["r"]}}],"protocolVersion":"0.3.0","security":[{},{"k":["r"]}]}`,
+		must(t, compat.CardDown, `{"securitySchemes":{"k":{"apiKeySecurityScheme":7}},"securityRequirements":[7,{"schemes":{"k":["r"]}}]}`), "odd schemes stay, lists in short form are taken")
+	require.Equal(t, `{"security":[{"k":"r"}],"securityRequirements":[{"schemes":{"k":"r"}}]}`, must(t, compat.CardUp, `{"security":[{"k":"r"}]}`))
 	require.Equal(t, `{"supportsAuthenticatedExtendedCard":false,"capabilities":{"extendedAgentCard":false}}`,
 		must(t, compat.CardUp, `{"supportsAuthenticatedExtendedCard":false}`))
 }

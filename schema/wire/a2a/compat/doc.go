@@ -7,5 +7,9 @@
 // is, white space included. Of duplicate keys each is rewritten. Bodies that speak the target version
 // already, wholly or in part, stay so.
 //
+// A peer's own field gives way where version 0.3 needs its name: kind, final and, in a part, file.
+// Data of version 1.0 that is an object with the one member value, in a part whose metadata says
+// data_part_compat, is taken for what Down makes of data that is no object.
+//
 // Version 0.3 means its JSON-RPC form. Its REST form is another dialect with shapes of its own.
 package compat

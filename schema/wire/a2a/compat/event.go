@@ -73,8 +73,8 @@ func eventUp(v jsontree.Value) []byte {
 	return v.Raw()
 }
 
-// eventDown unwraps an object of version 1.0. What stood beside the wrapped object is put into it,
-// under names that are free there.
+// eventDown unwraps an object of version 1.0. What stood beside the wrapped object is put into it;
+// what has no room there stays in a member that is called as the wrapper was.
 func eventDown(v jsontree.Value) []byte {
 	o, ok := openProto(v)
 	if !ok {
@@ -87,7 +87,7 @@ func eventDown(v jsontree.Value) []byte {
 		}
 		o.drop(a.name)
 		a.down(inner)
-		inner.adopt(o.members)
+		inner.adopt(o.members, a.name)
 		return inner.bytes()
 	}
 	if a, ok := bare(o); ok {

@@ -149,8 +149,3 @@ func info(reason string) []byte {
 	o.set("domain", quote(domain))
 	return o.bytes()
 }
-
-// array is the text of a list.
-func array(elements [][]byte) []byte {
-	return append(append([]byte{'['}, bytes.Join(elements, []byte{','})...), ']')
-}

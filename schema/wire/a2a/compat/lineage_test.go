@@ -122,12 +122,14 @@ func TestPartsThatFitNoShapeStay(t *testing.T) {
 		require.Equal(t, `{"message":{"parts":[`+part+`]}}`, up(part))
 	}
 	for part, want := range map[string]string{
-		`{"kind":"file","file":{"fileWithBytes":"aGkK","mimeType":"a/b"}}`: `{"raw":"aGkK","mediaType":"a/b"}`,
-		`{"kind":"file","file":{"fileWithUri":"https://f"}}`:               `{"url":"https://f"}`,
-		`{"kind":"file","file":{"bytes":"aGkK","uri":"https://f"}}`:        `{"raw":"aGkK","uri":"https://f"}`,
-		`{"kind":"file","file":{"uri":"https://f","size":3}}`:              `{"url":"https://f","size":3}`,
-		`{"kind":"file","file":{"bytes":"aGkK","v":1},"v":2}`:              `{"raw":"aGkK","file":{"v":1},"v":2}`,
-		`{"kind":"data","data":"not an object"}`:                           `{"data":"not an object"}`,
+		`{"kind":"file","file":{"fileWithBytes":"aGkK","mimeType":"a/b"}}`:              `{"raw":"aGkK","mediaType":"a/b"}`,
+		`{"kind":"file","file":{"fileWithUri":"https://f"}}`:                            `{"url":"https://f"}`,
+		`{"kind":"file","file":{"bytes":"aGkK","uri":"https://f"}}`:                     `{"raw":"aGkK","uri":"https://f"}`,
+		`{"kind":"file","file":{"uri":"https://f","size":3}}`:                           `{"url":"https://f","size":3}`,
+		`{"kind":"file","file":{"bytes":"aGkK","v":1},"v":2}`:                           `{"raw":"aGkK","file":{"v":1},"v":2}`,
+		`{"kind":"data","data":{"value":1,"x":2},"metadata":{"data_part_compat":true}}`: `{"data":{"value":1,"x":2},"metadata":{"data_part_compat":true}}`,
+		`{"kind":"data","data":{"value":1},"metadata":{"data_part_compat":"yes"}}`:      `{"data":{"value":1},"metadata":{"data_part_compat":"yes"}}`,
+		`{"kind":"data","data":"not an object"}`:                                        `{"data":"not an object"}`,
 	} {
 		require.Equal(t, `{"message":{"parts":[`+want+`]}}`, up(part))
 	}

@@ -9,9 +9,6 @@ import (
 	"github.com/steno-io/steno/schema/wire/jsontree"
 )
 
-// rewrite gives the text of a value in the other version: the value's own text where nothing changes.
-type rewrite func(jsontree.Value) []byte
-
 // object is one JSON object under rewriting. Members keep their order, and their text as sent until
 // they are replaced.
 type object struct {
@@ -42,63 +39,6 @@ func open(v jsontree.Value) (o *object, ok bool) {
 		o.members = append(o.members, member{name: unquote(label), label: label, value: child, text: child.Raw()})
 	}
 	return o, true
-}
-
-// indexed is v with what is in it readable: the tree ends at a certain depth, and begins anew here.
-// ok is false for what cannot be read again, such as nothing that was read before.
-func indexed(v jsontree.Value) (jsontree.Value, bool) {
-	for range v.Children() {
-		return v, true
-	}
-	raw := v.Raw()
-	if len(raw) < 2 || len(bytes.TrimLeft(raw[1:len(raw)-1], " \t\r\n")) == 0 {
-		return v, true
-	}
-	var r jsontree.Reader
-	if _, err := r.Read(raw); err != nil {
-		return jsontree.Value{}, false
-	}
-	return r.Root(), true
-}
-
-// elements rewrites each element of an array; any other value stays.
-func elements(each rewrite) rewrite {
-	return func(v jsontree.Value) []byte {
-		if v.Kind() != jsontree.Array {
-			return v.Raw()
-		}
-		list, ok := indexed(v)
-		if !ok {
-			return v.Raw()
-		}
-		changed, out := false, []byte{'['}
-		for element := range list.Children() {
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			text := each(element)
-			changed = changed || !bytes.Equal(text, element.Raw())
-			out = append(out, text...)
-		}
-		if !changed {
-			return v.Raw()
-		}
-		return append(out, ']')
-	}
-}
-
-// values rewrites the value of each member of an object, whatever its name; any other value stays.
-func values(each rewrite) rewrite {
-	return func(v jsontree.Value) []byte {
-		o, ok := open(v)
-		if !ok {
-			return v.Raw()
-		}
-		for i := range o.members {
-			o.rewriteAt(i, each)
-		}
-		return o.bytes()
-	}
 }
 
 // last is the place of the member of that name, the last one of duplicates; -1 if there is none.
@@ -200,14 +140,38 @@ func (o *object) drop(name string) {
 	o.members = kept
 }
 
-// adopt takes the members of another object whose names are free.
-func (o *object) adopt(members []member) {
+// adopt takes the members of another object. Those whose names are taken are kept together in a
+// member called name, if that is free.
+func (o *object) adopt(members []member, name string) {
+	free, taken := split(members, o.members)
+	if len(free) > 0 {
+		o.members, o.changed = append(o.members, free...), true
+	}
+	if len(taken) > 0 {
+		o.fill(name, joined(taken))
+	}
+}
+
+// split parts members by whether others have the same name.
+func split(members, others []member) (free, taken []member) {
+	names := make(map[string]bool, len(others))
+	for _, m := range others {
+		names[m.name] = true
+	}
 	for _, m := range members {
-		if !o.has(m.name) {
-			o.members = append(o.members, m)
-			o.changed = true
+		if names[m.name] {
+			taken = append(taken, m)
+		} else {
+			free = append(free, m)
 		}
 	}
+	return free, taken
+}
+
+// joined is the text of an object of these members.
+func joined(members []member) []byte {
+	o := object{members: members, changed: true}
+	return o.bytes()
 }
 
 // bytes is the object's text: the one that was sent if nothing was changed, else one without white
@@ -216,7 +180,11 @@ func (o *object) bytes() []byte {
 	if !o.changed {
 		return o.source
 	}
-	out := []byte{'{'}
+	size := 2
+	for _, m := range o.members {
+		size += len(m.label) + len(m.text) + 2
+	}
+	out := append(make([]byte, 0, size), '{')
 	for i, m := range o.members {
 		if i > 0 {
 			out = append(out, ',')
@@ -233,10 +201,7 @@ func newMember(name string, text []byte) member {
 }
 
 // single is the text of an object with one member.
-func single(name string, text []byte) []byte {
-	o := object{members: []member{newMember(name, text)}, changed: true}
-	return o.bytes()
-}
+func single(name string, text []byte) []byte { return joined([]member{newMember(name, text)}) }
 
 // quote is the text of a string.
 func quote(s string) []byte { return schema.AppendString(nil, s) }

@@ -50,21 +50,12 @@ func fileUp(file *object) bool {
 // names are taken in o stay where they are.
 func lift(o *object, name string, inner *object) {
 	at := o.last(name)
-	before, behind := o.members[:at:at], o.members[at+1:]
-	outer := object{members: append(before, behind...)}
-	var free, taken []member
-	for _, m := range inner.members {
-		if outer.has(m.name) {
-			taken = append(taken, m)
-		} else {
-			free = append(free, m)
-		}
-	}
+	others := append(o.members[:at:at], o.members[at+1:]...)
+	free, taken := split(inner.members, others)
 	if len(taken) > 0 {
-		left := object{members: taken, changed: true}
-		free = append(free, newMember(name, left.bytes()))
+		free = append(free, newMember(name, joined(taken)))
 	}
-	o.members = append(append(before, free...), behind...)
+	o.members = append(append(o.members[:at:at], free...), others[at:]...)
 	o.changed = true
 }
 
@@ -123,7 +114,7 @@ func sink(o *object, arm, name string) {
 		case m.name == "mediaType":
 			file.members = append(file.members, newMember("mimeType", m.text))
 		case m.name == "file":
-			file.adopt(leftovers(m))
+			file.adopt(leftovers(m), "file")
 		default:
 			kept = append(kept, m)
 		}

@@ -44,6 +44,10 @@ func TestRequestsThatOnlyOneVersionCanSay(t *testing.T) {
 	for name, c := range map[string]struct{ method, v03, v10 string }{
 		"all but the first scheme go": {"tasks/pushNotificationConfig/set",
 			`{"taskId":"t","pushNotificationConfig":{"url":"u","authentication":{"schemes":["A","B"]}}}`, `{"taskId":"t","url":"u","authentication":{"scheme":"A"}}`},
+		"a scheme of 1.0 already": {"tasks/pushNotificationConfig/set",
+			`{"taskId":"t","pushNotificationConfig":{"url":"u","authentication":{"scheme":"A","schemes":["B"]}}}`, `{"taskId":"t","url":"u","authentication":{"scheme":"A","schemes":["B"]}}`},
+		"schemes that are no list": {"tasks/pushNotificationConfig/set",
+			`{"taskId":"t","pushNotificationConfig":{"url":"u","authentication":{"schemes":"A"}}}`, `{"taskId":"t","url":"u","authentication":{"schemes":"A"}}`},
 		"no scheme at all": {"tasks/pushNotificationConfig/set",
 			`{"taskId":"t","pushNotificationConfig":{"url":"u","authentication":{"schemes":[]}}}`, `{"taskId":"t","url":"u","authentication":{}}`},
 		"a task's only configuration": {"tasks/pushNotificationConfig/get", `{"id":"t"}`, `{"taskId":"t"}`},
@@ -72,6 +76,7 @@ func TestRequestsThatOnlyOneVersionCanSay(t *testing.T) {
 		"a vendor's underscores stay":      {"GetTask", `{"id":"t","my_field":1}`, `{"id":"t","my_field":1}`},
 		"a push configuration's tenant":    {"CreateTaskPushNotificationConfig", `{"tenant":"x","url":"u","vendor":1}`, `{"tenant":"x","pushNotificationConfig":{"url":"u","vendor":1},"taskId":""}`},
 		"an authentication without scheme": {"CreateTaskPushNotificationConfig", `{"taskId":"t","url":"u","authentication":{}}`, `{"taskId":"t","pushNotificationConfig":{"url":"u","authentication":{"schemes":[]}}}`},
+		"schemes of 0.3 already":           {"CreateTaskPushNotificationConfig", `{"taskId":"t","url":"u","authentication":{"schemes":["A"]}}`, `{"taskId":"t","pushNotificationConfig":{"url":"u","authentication":{"schemes":["A"]}}}`},
 		"a configuration of 0.3 already":   {"CreateTaskPushNotificationConfig", `{"taskId":"t","pushNotificationConfig":{"url":"u"}}`, `{"taskId":"t","pushNotificationConfig":{"url":"u"}}`},
 		"a tenant's extended card":         {"GetExtendedAgentCard", `{"tenant":"x"}`, `{"tenant":"x"}`},
 	} {

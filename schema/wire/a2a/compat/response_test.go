@@ -43,6 +43,7 @@ func TestResultsThatOnlyOneVersionCanSay(t *testing.T) {
 		"what ProtoJSON leaves out of a task":    {"GetTask", `{"id":"t","status":{},"artifacts":[{"artifactId":"a"}],"history":[{"messageId":"m","role":1}]}`, `{"kind":"task","id":"t","status":{"state":"unknown"},"artifacts":[{"artifactId":"a","parts":[]}],"history":[{"kind":"message","messageId":"m","role":"user","parts":[]}],"contextId":""}`},
 		"what ProtoJSON leaves out of an update": {"SubscribeToTask", `{"artifactUpdate":{"artifact":{}}}`, `{"kind":"artifact-update","artifact":{"parts":[]},"taskId":"","contextId":""}`},
 		"beside the wrapper":                     {"SendMessage", `{"task":{"id":"t","contextId":"c"},"vendor":1}`, `{"kind":"task","id":"t","contextId":"c","vendor":1}`},
+		"beside the wrapper, name taken":         {"SendMessage", `{"task":{"id":"t","contextId":"c"},"id":1}`, `{"kind":"task","id":"t","contextId":"c","task":{"id":1}}`},
 		"a wrapper where there should be none":   {"GetTask", `{"task":{"id":"t"}}`, `{"kind":"task","id":"t","contextId":""}`},
 		"no wrapper where there should be one":   {"SendMessage", `{"id":"t","status":{"state":2}}`, `{"kind":"task","id":"t","status":{"state":"working"},"contextId":""}`},
 		"an unwrapped status update":             {"SendStreamingMessage", `{"taskId":"t","contextId":"c","status":{"state":3}}`, `{"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"completed"},"final":true}`},

@@ -32,10 +32,12 @@ func openProto(v jsontree.Value) (o *object, ok bool) {
 	if o, ok = open(v); !ok {
 		return nil, false
 	}
+	tried := map[string]bool{}
 	for _, m := range o.members {
-		if !strings.Contains(m.name, "_") {
+		if !strings.Contains(m.name, "_") || tried[m.name] {
 			continue
 		}
+		tried[m.name] = true
 		if camel := camelCase(m.name); protoNames[camel] {
 			o.rename(m.name, camel)
 		}
