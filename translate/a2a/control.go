@@ -1,0 +1,114 @@
+package a2a
+
+import (
+	"encoding/json"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/steno-io/steno/schema"
+	wire "github.com/steno-io/steno/schema/wire/a2a"
+	"github.com/steno-io/steno/translate"
+)
+
+// control folds the tap's own frames. A close that names an exchange ends that exchange; one that
+// names none ends the capture.
+func (x *fold) control() {
+	f := x.frame
+	switch f.Type {
+	case schema.TypeOpen:
+		var info schema.OpenInfo
+		if err := json.Unmarshal(f.Data, &info); err == nil { // otherwise its Raw shows what it was
+			x.opened(info)
+		}
+	case schema.TypeClose:
+		x.closed()
+	case schema.TypeHTTP:
+		x.from = x.exchange(f.Exchange)
+		if _, err := x.aside.Read(f.Data); err == nil { // otherwise its Raw shows what it was
+			x.witness(x.from, wire.ReadEvidence(x.aside.Root()))
+		}
+	}
+	x.emitHere(nil, &schema.Raw{Source: "a2a/" + string(f.Type), Value: x.controlValue()}, 0)
+}
+
+func (x *fold) controlValue() schema.JSON {
+	if end, err := x.reader.Read(x.frame.Data); err == nil && blank(x.frame.Data[end:]) {
+		return x.bounded(verbatim(x.reader.Root().Raw()))
+	}
+	return x.bounded(quoteBytes(x.frame.Data))
+}
+
+// peerSpace is the name space of peers: one peer has one agent id in all its conversations.
+func peerSpace() uuid.UUID {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/steno-io/steno/peer"))
+}
+
+func (x *fold) opened(info schema.OpenInfo) {
+	x.labels = info.Labels
+	if info.Peer != "" {
+		x.peer = info.Peer
+		x.stamp.As(uuid.NewSHA1(peerSpace(), []byte(info.Peer)), "agent")
+	}
+	p, ok := readProfile(info.Profile)
+	if !ok {
+		x.flags |= translate.Of(schema.FlagUnrecognised)
+	}
+	x.profile = p
+}
+
+func (x *fold) closed() {
+	var info schema.CloseInfo
+	err := json.Unmarshal(x.frame.Data, &info)
+	if err != nil {
+		info = schema.CloseInfo{} // its Raw shows what it was; it ends what its frame names
+	}
+	if info.Exchange == "" {
+		info.Exchange = x.frame.Exchange
+	}
+	if info.Exchange != "" {
+		if e := x.exchanges[info.Exchange]; e != nil {
+			x.from = e
+			x.endExchange(e)
+		}
+		return
+	}
+	x.finish()
+	x.status = schema.StatusEnded
+	if info.Reason == schema.ReasonWriterDied {
+		x.status = schema.StatusAbandoned
+	}
+}
+
+// About implements translate.Fold.
+func (x *fold) About(session uint32) schema.About {
+	if session != 0 || x.seq == 0 {
+		return schema.About{}
+	}
+	about := schema.About{Agent: cut(x.peer), Status: x.status}
+	names := make([]string, 0, len(x.labels))
+	for k := range x.labels {
+		names = append(names, k)
+	}
+	slices.Sort(names) // names that are cut may become one
+	for _, k := range names {
+		if about.Labels == nil {
+			about.Labels = map[string]string{}
+		}
+		about.Labels[cut(k)] = cut(x.labels[k])
+	}
+	return about
+}
+
+// cut bounds a text that a list shows, at a character.
+func cut(text string) string {
+	if len(text) <= schema.MaxAbout {
+		return text
+	}
+	text = text[:schema.MaxAbout]
+	for !utf8.ValidString(text) {
+		text = text[:len(text)-1]
+	}
+	return text
+}

@@ -1,0 +1,148 @@
+package a2a
+
+import (
+	"github.com/steno-io/steno/schema"
+	wire "github.com/steno-io/steno/schema/wire/a2a"
+	"github.com/steno-io/steno/schema/wire/jsontree"
+	"github.com/steno-io/steno/translate"
+)
+
+// fold is the state of one conversation.
+type fold struct {
+	id        schema.Identity
+	stamp     translate.Stamp
+	reader    jsontree.Reader
+	aside     jsontree.Reader // for evidence, which stands beside a body
+	profile   profile
+	peer      string
+	labels    map[string]string
+	status    schema.Status
+	exchanges map[string]*exchange
+	going     []*exchange      // that have not ended, by first frame
+	tasks     map[string]*task // by the peer's id, the newest incarnation
+	order     []*task          // all, those without an id too
+	ids       map[string]int   // how often a message id was given out
+	users     map[userKey]bool // the user's words so far
+	contexts  map[string]bool  // conversations named so far
+	context   string           // the one named last
+	key       []byte           // scratch
+	events    []wire.Event     // scratch
+
+	// The rest belongs to the frame being folded.
+	frame   *schema.Frame
+	seq     uint64
+	here    []schema.Range // the frame itself, shared by its events
+	flags   translate.FlagSet
+	from    *exchange
+	body    []byte       // the frame's JSON text, where it is one value
+	dialect wire.Dialect // of the object being folded
+	label   string       // last element of the frame's source label
+	shared  bool         // the frame holds several objects
+	owned   bool         // an open text names the frame
+	shown   bool         // the frame's Raw was given
+	minted  int          // ids made for the frame
+	http    int          // HTTP status, 0 if not known
+}
+
+// Step implements translate.Fold.
+func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
+	x.stamp.Begin(dst, f)
+	x.frame, x.seq, x.here, x.flags = f, f.Seq, []schema.Range{{f.Seq, f.Seq}}, 0
+	x.from, x.body, x.dialect, x.label = nil, nil, "", ""
+	x.shared, x.owned, x.shown, x.minted, x.http = false, false, false, 0, 0
+	if x.status != schema.StatusOpen && f.Type != schema.TypeClose {
+		x.status = schema.StatusOpen // a frame after the close reopens the capture
+		x.flags |= translate.Of(schema.FlagLate)
+	}
+	if f.Type != schema.TypeData {
+		x.control()
+	} else {
+		x.data()
+	}
+	x.frame = nil
+	return x.stamp.Done()
+}
+
+// End implements translate.Fold.
+func (x *fold) End(dst []schema.Event) []schema.Event {
+	if x.seq == 0 {
+		return dst
+	}
+	x.stamp.Resume(dst)
+	x.flags = 0
+	x.finish()
+	return x.stamp.Done()
+}
+
+// finish ends everything that is open: the capture is at its end.
+func (x *fold) finish() {
+	for len(x.going) > 0 {
+		x.endExchange(x.going[0])
+	}
+	for _, t := range x.order {
+		x.flush(t, schema.BoundaryEnd, translate.Of(schema.FlagPartial))
+		x.interruptTools(t)
+	}
+}
+
+// emit gives a durable event made of the given frames. t is nil for what no task is named for.
+func (x *fold) emit(t *task, kind schema.Kind, frames []schema.Range, flags translate.FlagSet) {
+	x.stamp.Emit(0, x.source(t), kind, false, frames, (x.flags | flags).List())
+}
+
+// emitHere gives a durable event made of the frame being folded.
+func (x *fold) emitHere(t *task, kind schema.Kind, flags translate.FlagSet) {
+	x.emit(t, kind, x.here, flags)
+}
+
+// live gives an ephemeral event.
+func (x *fold) live(t *task, kind schema.Kind) {
+	x.stamp.Emit(0, x.source(t), kind, true, x.here, x.flags.List())
+}
+
+func (x *fold) source(t *task) schema.Source {
+	s := schema.Source{Protocol: schema.A2A, Dialect: string(x.version()), SessionID: x.context, Translator: Version}
+	if t != nil {
+		s.TaskID = t.name
+		if t.context != "" {
+			s.SessionID = t.context
+		}
+	}
+	return s
+}
+
+// version is the dialect of what is being folded: its own, else that of its exchange, else 1.0.
+func (x *fold) version() wire.Dialect {
+	switch {
+	case x.dialect != "":
+		return x.dialect
+	case x.from != nil && x.from.dialect != "":
+		return x.from.dialect
+	}
+	return wire.V10
+}
+
+// Open implements translate.Fold.
+func (x *fold) Open() translate.Open {
+	open := translate.Open{Frames: map[uint32]uint64{}}
+	for _, t := range x.order {
+		for g := range t.growing() {
+			open.Frames[0] += translate.CountFrames(g.Frames())
+			if g == t.notes.open || g.Empty() {
+				continue // progress is live as notes, which have no index
+			}
+			open.Messages = append(open.Messages, translate.OpenMessage{
+				MessageID: g.ID, Role: g.Role, Channel: g.Channel, Text: g.Text(), Next: g.Next(),
+			})
+		}
+		for _, c := range t.calls {
+			if !c.phase.Phase.Ended() {
+				open.Tools = append(open.Tools, translate.OpenTool{State: *c.state()})
+			}
+		}
+	}
+	if open.Frames[0] == 0 {
+		delete(open.Frames, 0)
+	}
+	return open
+}

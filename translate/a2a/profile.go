@@ -1,0 +1,109 @@
+package a2a
+
+import (
+	"encoding/json"
+	"strings"
+
+	wire "github.com/steno-io/steno/schema/wire/a2a"
+	"github.com/steno-io/steno/schema/wire/jsontree"
+)
+
+// profile says what a peer means where the protocol leaves it open. The zero value guesses nothing. A
+// capture's open frame names one of the built-in profiles, or holds one as a JSON object.
+type profile struct {
+	// StatusText is what text beside a running state is: "notes" (progress) or "answer".
+	StatusText string `json:"status_text"`
+	// ArtifactChunks is what a chunk with append is: "append", or "cumulative" where each holds all
+	// the text so far.
+	ArtifactChunks string `json:"artifact_chunks"`
+	// JoinFreshIDs joins an appended chunk under a new id to the artifact before it.
+	JoinFreshIDs bool `json:"join_fresh_ids"`
+	// Lanes says what the artifacts of a name hold: "answer" or "thought".
+	Lanes map[string]string `json:"lanes"`
+	// Tools names the convention that tools' parts follow: "adk", "gemini-cli" or "none"; empty for
+	// whichever a part is marked with.
+	Tools string `json:"tools"`
+}
+
+// Values of a profile's fields that differ from the default.
+const (
+	statusAnswer  = "answer"
+	chunksWhole   = "cumulative"
+	laneThought   = "thought"
+	toolsNone     = "none"
+	toolsADK      = "adk"
+	toolsGemini   = "gemini-cli"
+	defaultWord   = "default"
+	statusNotes   = "notes"
+	chunksAppend  = "append"
+	laneAnswer    = "answer"
+	coderAgent    = "coderAgent" // gemini-cli's metadata
+	coderThought  = "thought"
+	adkThought    = "adk_thought"
+	thoughtMarker = "thought"
+)
+
+// readProfile reads a profile; ok is false for one that is not known, which guesses nothing.
+func readProfile(text string) (p profile, ok bool) {
+	switch text {
+	case "", defaultWord:
+		return profile{}, true
+	case toolsADK:
+		return profile{Tools: toolsADK}, true
+	case toolsGemini:
+		return profile{Tools: toolsGemini, StatusText: statusAnswer}, true
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil || !p.valid() {
+		return profile{}, false
+	}
+	return p, true
+}
+
+func (p *profile) valid() bool {
+	known := func(word string, words ...string) bool {
+		for _, w := range words {
+			if word == w {
+				return true
+			}
+		}
+		return word == ""
+	}
+	for _, lane := range p.Lanes {
+		if !known(lane, laneAnswer, laneThought) {
+			return false
+		}
+	}
+	return known(p.StatusText, statusNotes, statusAnswer) && known(p.ArtifactChunks, chunksAppend, chunksWhole) &&
+		known(p.Tools, toolsNone, toolsADK, toolsGemini)
+}
+
+func (p *profile) cumulative() bool { return p.ArtifactChunks == chunksWhole }
+
+// isThought reports whether a part is marked as reasoning.
+func (p *profile) isThought(part jsontree.Value) bool {
+	meta := wire.Metadata(part)
+	if meta.Kind() != jsontree.Object {
+		return false
+	}
+	return string(meta.Get(adkThought).Raw()) == "true" || string(meta.Get(thoughtMarker).Raw()) == "true"
+}
+
+// marksThought reports whether the object's metadata marks all of its message as reasoning.
+func (p *profile) marksThought(meta jsontree.Value) bool {
+	if meta.Kind() != jsontree.Object {
+		return false
+	}
+	return meta.Get(coderAgent).Get("kind").Is(coderThought)
+}
+
+// thoughtOf is the text of reasoning that stands in a data part.
+func thoughtOf(data jsontree.Value) string {
+	subject, _ := data.Get("subject").Text()
+	description, _ := data.Get("description").Text()
+	if subject != "" && description != "" {
+		return subject + "\n" + description
+	}
+	return subject + description
+}

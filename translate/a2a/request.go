@@ -1,0 +1,142 @@
+package a2a
+
+import (
+	"bytes"
+
+	"github.com/steno-io/steno/schema"
+	wire "github.com/steno-io/steno/schema/wire/a2a"
+	"github.com/steno-io/steno/schema/wire/jsontree"
+	"github.com/steno-io/steno/translate"
+)
+
+// userKey is a message by its id and its text: peers reuse ids.
+type userKey struct {
+	id   string
+	text digest
+}
+
+// request folds what the client asks; a message in it is the user's turn.
+func (x *fold) request(e *exchange) {
+	x.label = labelRequest
+	data := bytes.TrimPrefix(x.frame.Data, bom)
+	end, err := x.reader.Read(data)
+	if err != nil || !blank(data[end:]) {
+		if len(data) > 0 { // a GET has no body
+			x.label = labelUndecodable
+		}
+		x.show(nil, 0)
+		return
+	}
+	x.body = data[:end]
+	root := x.reader.Root()
+	if root.Kind() == jsontree.Array {
+		x.shared = true
+		for element := range root.Children() {
+			x.flags |= translate.Of(schema.FlagBatch)
+			x.asking(e, element)
+		}
+	} else {
+		x.asking(e, root)
+	}
+	if x.reader.DuplicateKey() {
+		x.flags |= translate.Of(schema.FlagDuplicateKey)
+	}
+	x.show(e.asked, 0)
+}
+
+func (x *fold) asking(e *exchange, v jsontree.Value) {
+	envelope := wire.ReadEnvelope(v)
+	params := v
+	if envelope.RPC {
+		params = envelope.Params
+		call, dialect := wire.ReadMethod(envelope.Method)
+		e.call, e.method, e.binding = call, envelope.Method, bindingRPC
+		if dialect != "" {
+			e.dialect = dialect
+		}
+	}
+	message := wire.Field(params, "message")
+	if e.binding == "" {
+		e.binding = bindingREST
+		if message.Kind() == jsontree.Object {
+			e.call, e.method = wire.SendMessage, string(wire.SendMessage)
+		}
+	}
+	x.ask(e, params, message)
+	if message.Kind() != jsontree.Object {
+		return
+	}
+	x.dialect = requestDialect(e, message)
+	e.turn = x.seq
+	w := x.words(e.asked, message, "\n", jsontree.Value{})
+	x.userSays(e, e.asked, message, w, 0)
+}
+
+// ask takes the task and the conversation that a request names.
+func (x *fold) ask(e *exchange, params, message jsontree.Value) {
+	id, context := wire.ID(message, "taskId"), wire.ContextID(message)
+	if id == "" {
+		id = wire.ID(params, "taskId")
+	}
+	if id == "" && (e.dialect != wire.V03 || message.Kind() != jsontree.Object) && e.call != wire.GetPush && e.call != wire.DeletePush {
+		id = wire.ID(params, "id") // 0.1 sends, and every call about a task
+	}
+	if context == "" {
+		context = wire.ContextID(params)
+	}
+	switch {
+	case id != "":
+		e.asked = x.named(e, id, context)
+	case context != "":
+		x.context = context
+		x.contexts[context] = true
+	}
+}
+
+func requestDialect(e *exchange, message jsontree.Value) wire.Dialect {
+	var room [4]wire.Arm
+	for _, a := range wire.AppendArms(room[:0], message) {
+		if a.Dialect != "" {
+			return a.Dialect
+		}
+	}
+	if e.dialect != "" {
+		return e.dialect
+	}
+	return wire.V10
+}
+
+// userSays gives the user's Message and what else a message of the user's holds.
+func (x *fold) userSays(e *exchange, t *task, message jsontree.Value, w words, flags translate.FlagSet) {
+	id := wire.ID(message, "messageId")
+	key := userKey{id, sum([]byte(w.text))}
+	if id != "" && x.users[key] {
+		flags |= translate.Of(schema.FlagRetry)
+	}
+	x.users[key] = true
+	e.users = append(e.users, key)
+	if w.text != "" {
+		name := x.messageID(id)
+		if id != "" && name != id && flags&translate.Of(schema.FlagRetry) == 0 {
+			flags |= translate.Of(schema.FlagIDReused)
+		}
+		x.emitHere(t, &schema.Message{
+			Role: schema.User, Text: w.text, MessageID: name, Channel: schema.Answer, Boundary: schema.BoundaryPrompt,
+		}, flags)
+	}
+	x.pieces(t, w.pieces, flags)
+}
+
+// heard reports whether words of the user's were heard before: under that id, or in this exchange.
+func (x *fold) heard(e *exchange, id string, text string) bool {
+	key := userKey{id, sum([]byte(text))}
+	if x.users[key] {
+		return true
+	}
+	for _, u := range e.users {
+		if id != "" && u.id == id || u.text == key.text {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,18 @@
+package translate
+
+// Continue makes text, which was said before, the beginning of a message. It has no delta and takes no
+// index.
+func (o *OpenText) Continue(text string) {
+	o.text = append(o.text[:0], text...)
+	o.parts = o.parts[:0]
+	if text != "" {
+		o.parts = append(o.parts, part{to: len(o.text)})
+	}
+}
+
+// Replace makes text all that the message says and gives the index of the delta that starts it anew.
+func (o *OpenText) Replace(text string) (index uint64) {
+	o.Continue(text)
+	o.next++
+	return o.next - 1
+}
