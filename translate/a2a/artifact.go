@@ -25,10 +25,12 @@ func (x *fold) artifactUpdate(e *exchange, a wire.Arm) {
 	appends := wire.Flag(a.Value, "append") || wire.Flag(v, "append") // 0.1 has them inside
 	last := wire.Flag(a.Value, "lastChunk") || wire.Flag(v, "lastChunk")
 	id, index := wire.ID(v, "artifactId"), wire.ID(v, "index")
-	if x.repeated(e, t, x.artifactKey(id+index, appends, last, v)) {
+	if x.repeated(e, t, x.artifactKey(id, index, appends, last, v)) {
+		x.again(t, id, index, v)
 		return
 	}
 	art, fresh := x.artifact(t, id, index, appends)
+	t.recent = art
 	if t.forgot && appends && !fresh && x.saidBefore(art, v) {
 		return
 	}
@@ -50,29 +52,45 @@ func (x *fold) artifactUpdate(e *exchange, a wire.Arm) {
 	}
 }
 
+// again takes a chunk that another exchange brought already: while the artifact is open its message
+// accounts for this frame too, and otherwise the frame has its Raw.
+func (x *fold) again(t *task, id, index []byte, v jsontree.Value) {
+	if art, _ := x.artifact(t, id, index, true); art.answer.open != nil {
+		x.own(art.answer.open, x.onlyText(v) && x.label == string(wire.ArtifactUpdate))
+	}
+}
+
+// onlyText reports whether there are no parts but text.
+func (x *fold) onlyText(v jsontree.Value) bool {
+	for _, part := range x.parts(v) {
+		if kind, _ := wire.ReadPart(part); kind != wire.TextPart {
+			return false
+		}
+	}
+	return true
+}
+
 // artifact finds an artifact: by its id, by its index, or the newest without either, which every chunk
 // that does not append leaves behind.
-func (x *fold) artifact(t *task, id, index string, appends bool) (art *artifact, fresh bool) {
-	key := id
+func (x *fold) artifact(t *task, id, index []byte, appends bool) (art *artifact, fresh bool) {
 	switch {
-	case id == "" && index != "":
-		key = "\x00" + index
-	case id == "":
-		if appends && t.nameless != nil {
-			return t.nameless, false
-		}
+	case len(id) == 0 && len(index) > 0:
+		x.key = append(append(x.key[:0], 0), index...)
+	case len(id) == 0 && appends && t.nameless != nil:
+		return t.nameless, false
+	default:
+		x.key = append(x.key[:0], id...)
 	}
-	if art = t.artifacts[key]; art != nil && key != "" {
+	if art = t.artifacts[string(x.key)]; art != nil && len(x.key) > 0 {
 		return art, false
 	}
-	if x.profile.JoinFreshIDs && appends && len(t.order) > 0 {
-		if art = t.order[len(t.order)-1]; art.answer.open != nil {
-			t.artifacts[key] = art
-			return art, false
-		}
+	key := string(x.key)
+	if x.profile.JoinFreshIDs && appends && t.recent != nil && t.recent.answer.open != nil {
+		t.artifacts[key] = t.recent
+		return t.recent, false
 	}
 	art = &artifact{held: map[digest]int{}}
-	art.answer = strand{id: id, channel: schema.Answer}
+	art.answer = strand{id: string(id), channel: schema.Answer}
 	art.thought = strand{channel: schema.Thought}
 	if key == "" {
 		t.nameless = art
@@ -151,7 +169,7 @@ func (x *fold) endArtifact(t *task, art *artifact, boundary schema.Boundary, fla
 // saidBefore reports whether a late chunk says only what the artifact has said: its task is no longer
 // counted, and the chunk may be a push that comes late.
 func (x *fold) saidBefore(art *artifact, v jsontree.Value) bool {
-	for part := range wire.Parts(v) {
+	for _, part := range x.parts(v) {
 		kind, value := wire.ReadPart(part)
 		text, _ := value.Text()
 		if kind != wire.TextPart || !strings.Contains(art.answer.current(), text) && !strings.Contains(art.thought.current(), text) {

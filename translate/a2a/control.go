@@ -67,16 +67,17 @@ func (x *fold) closed() {
 	if info.Exchange == "" {
 		info.Exchange = x.frame.Exchange
 	}
+	died := info.Reason == schema.ReasonWriterDied
 	if info.Exchange != "" {
 		if e := x.exchanges[info.Exchange]; e != nil {
 			x.from = e
-			x.endExchange(e)
+			x.endExchange(e, died)
 		}
 		return
 	}
-	x.finish()
+	x.finish(died)
 	x.status = schema.StatusEnded
-	if info.Reason == schema.ReasonWriterDied {
+	if died {
 		x.status = schema.StatusAbandoned
 	}
 }

@@ -32,17 +32,16 @@ func (x *fold) data() {
 			e.method, e.binding = methodPush, bindingPush
 		}
 		x.answer(e, f.Data)
-		x.show(e.task, 0)
-		x.endExchange(e)
+	case isEvents(f.Data): // a stream that was kept as one body
+		x.stream(e, f.Data)
 	default:
-		if isEvents(f.Data) { // a stream that was kept as one body
-			x.stream(e, f.Data)
-		} else {
-			x.answer(e, f.Data)
-		}
-		x.endExchange(e)
+		x.answer(e, f.Data)
 	}
-	x.show(e.task, 0)
+	t := e.task
+	if f.Chan == schema.ChanPush || f.Chan == schema.ChanResponse {
+		x.endExchange(e, false)
+	}
+	x.show(t, 0)
 }
 
 // evidence reads what HTTP said. On items of a stream it is read only while something is not known:

@@ -67,6 +67,9 @@ func (x *fold) witness(e *exchange, evidence wire.Evidence) {
 
 // touch notes that an answer of the exchange named the task.
 func (e *exchange) touch(t *task) {
+	if e.task == t {
+		return
+	}
 	e.task = t
 	t.seen = true
 	if slices.Contains(e.tasks, t) {
@@ -88,15 +91,15 @@ func (x *fold) anonymous(e *exchange) *task {
 }
 
 // endExchange folds the end of an exchange. The end of a stream ends no task: what was open is made
-// durable as it stands.
-func (x *fold) endExchange(e *exchange) {
+// durable as it stands. With cut, the exchange's own end was not seen.
+func (x *fold) endExchange(e *exchange, cut bool) {
 	if e.ended {
 		return
 	}
 	e.ended = true
 	x.going = slices.DeleteFunc(x.going, func(other *exchange) bool { return other == e })
 	if e.loose != nil {
-		x.endLoose(e, e.loose)
+		x.endLoose(e, e.loose, cut)
 	}
 	for _, t := range e.tasks {
 		t.uses--
@@ -126,9 +129,9 @@ func (x *fold) leave(e *exchange, t *task) {
 	}
 }
 
-// endLoose ends what named no task: a Message alone is the whole answer.
-func (x *fold) endLoose(e *exchange, t *task) {
-	answered := t.messages > 0
+// endLoose ends what named no task: a Message alone is the whole answer, if its end was seen.
+func (x *fold) endLoose(e *exchange, t *task, cut bool) {
+	answered := t.messages > 0 && !cut
 	flags := translate.FlagSet(0)
 	if !answered {
 		flags = translate.Of(schema.FlagPartial)

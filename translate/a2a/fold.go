@@ -27,6 +27,8 @@ type fold struct {
 	context   string           // the one named last
 	key       []byte           // scratch
 	events    []wire.Event     // scratch
+	room      []jsontree.Value // scratch
+	spare     []byte           // for the payloads of the next open text
 
 	// The rest belongs to the frame being folded.
 	frame   *schema.Frame
@@ -70,14 +72,15 @@ func (x *fold) End(dst []schema.Event) []schema.Event {
 	}
 	x.stamp.Resume(dst)
 	x.flags = 0
-	x.finish()
+	x.finish(true)
 	return x.stamp.Done()
 }
 
-// finish ends everything that is open: the capture is at its end.
-func (x *fold) finish() {
+// finish ends everything that is open: the capture is at its end. With cut, the end of no exchange was
+// seen.
+func (x *fold) finish(cut bool) {
 	for len(x.going) > 0 {
-		x.endExchange(x.going[0])
+		x.endExchange(x.going[0], cut)
 	}
 	for _, t := range x.order {
 		x.flush(t, schema.BoundaryEnd, translate.Of(schema.FlagPartial))

@@ -13,16 +13,13 @@ import (
 // in pieces under one id; or words in a task that is known.
 func (x *fold) message(e *exchange, a wire.Arm) {
 	v := a.Value
-	id := wire.ID(v, "messageId")
+	id := string(wire.ID(v, "messageId"))
 	t := e.task
-	if known := x.tasks[wire.TaskID(a)]; known != nil && known.seen {
+	if known := x.tasks[string(wire.TaskID(a))]; known != nil && known.seen {
 		t = known
 		e.touch(t)
 	}
-	if context := wire.ContextID(v); context != "" {
-		x.context = context
-		x.contexts[context] = true
-	}
+	x.speaksIn(wire.ContextID(v))
 	loose := t == nil
 	if loose {
 		t = x.anonymous(e)
@@ -42,11 +39,9 @@ func (x *fold) message(e *exchange, a wire.Arm) {
 // interject gives a Message inside a task.
 func (x *fold) interject(t *task, v jsontree.Value, id string) {
 	w := x.words(t, v, "\n", wire.Metadata(v))
-	key := userKey{id, sum([]byte(w.text))}
-	if w.text != "" && id != "" && t.known[key] {
+	if t.know(id, w.text) && w.text != "" && id != "" {
 		return
 	}
-	t.known[key] = true
 	flags := t.flags
 	if t.stopped {
 		flags |= translate.Of(schema.FlagLate)

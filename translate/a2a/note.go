@@ -86,7 +86,7 @@ func (x *fold) endNotes(t *task, closing ...*artifact) {
 	if t.stopped {
 		flags |= translate.Of(schema.FlagLate)
 	}
-	x.emit(t, &schema.Progress{Detail: &schema.Note{Text: text}}, x.framesOf(n.open), flags)
+	x.emitText(t, &schema.Progress{Detail: &schema.Note{Text: text}}, n.open, flags)
 }
 
 // promote makes progress the answer of a task that completed without one.
@@ -95,9 +95,10 @@ func (x *fold) promote(t *task) {
 	t.notes = notes{}
 	text := n.text()
 	t.say(text, byStatus)
-	x.emit(t, &schema.Message{
+	m := &schema.Message{
 		Role: schema.Assistant, Text: text, MessageID: x.messageID(""), Channel: schema.Answer, Boundary: schema.BoundaryTurnEnd,
-	}, x.framesOf(n.open), n.flags|translate.Of(schema.FlagPromoted))
+	}
+	x.emitText(t, m, n.open, n.flags|translate.Of(schema.FlagPromoted))
 }
 
 // noteNow gives a Note that the fold itself makes.

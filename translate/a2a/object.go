@@ -98,7 +98,7 @@ func (x *fold) other(e *exchange, v jsontree.Value) {
 	for item := range list.Children() {
 		var room [4]wire.Arm
 		for _, a := range wire.AppendArms(room[:0], item) {
-			if a.Kind == wire.Task && (x.tasks[wire.TaskID(a)] != nil || x.contexts[wire.ContextID(a.Value)]) {
+			if a.Kind == wire.Task && (x.tasks[string(wire.TaskID(a))] != nil || x.contexts[string(wire.ContextID(a.Value))]) {
 				x.dialect = dialectOf(e, a)
 				x.taskSnapshot(e, a, "")
 			}

@@ -70,7 +70,7 @@ func (t *task) forget() { t.events, t.sole, t.forgot = nil, nil, true }
 
 // artifactKey is an artifact update whatever its dialect; it holds the task's number, since an exchange
 // counts for all its tasks.
-func (x *fold) artifactKey(id string, appends, last bool, v jsontree.Value) digest {
+func (x *fold) artifactKey(id, index []byte, appends, last bool, v jsontree.Value) digest {
 	x.key = append(x.key[:0], 'a')
 	if appends {
 		x.key = append(x.key, 'a')
@@ -79,19 +79,21 @@ func (x *fold) artifactKey(id string, appends, last bool, v jsontree.Value) dige
 		x.key = append(x.key, 'l')
 	}
 	x.key = append(append(x.key, 0), id...)
+	x.key = append(append(x.key, 0), index...)
 	return x.partsKey(v)
 }
 
 // statusKey is a status update whatever its dialect.
 func (x *fold) statusKey(state wire.State, status, message jsontree.Value) digest {
 	x.key = append(append(x.key[:0], 's'), state...)
-	x.key = append(append(x.key, 0), wire.Text(status, "timestamp")...)
+	timestamp, _ := wire.Field(status, "timestamp").Bytes()
+	x.key = append(append(x.key, 0), timestamp...)
 	x.key = append(append(x.key, 0), wire.ID(message, "messageId")...)
 	return x.partsKey(message)
 }
 
 func (x *fold) partsKey(v jsontree.Value) digest {
-	for part := range wire.Parts(v) {
+	for _, part := range x.parts(v) {
 		kind, value := wire.ReadPart(part)
 		x.key = append(append(x.key, 0), kind...)
 		x.key = append(x.key, 0)

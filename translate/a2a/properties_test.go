@@ -1,7 +1,16 @@
 package a2a
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/translate/translatetest"
@@ -11,6 +20,144 @@ func TestEveryCaseHasTheProperties(t *testing.T) {
 	translatetest.Cases(t, "A2A-", "testdata/cases.jsonl", func(t *testing.T, c translatetest.Case) []schema.Event {
 		frames := caseFrames(t, c)
 		translatetest.Properties(t, Translator{}, frames)
-		return translatetest.Fold(Translator{}, frames)
+		events := translatetest.Fold(Translator{}, frames)
+		oneStopEach(t, events)
+		require.NoError(t, oneRawEach(frames, events))
+		return events
 	})
+}
+
+func TestGolden(t *testing.T) { translatetest.Golden(t, Translator{}, "testdata") }
+
+// fuzzFrames makes a capture of lines: a letter says how the line came, a digit in which exchange.
+func fuzzFrames(data []byte) []schema.Frame {
+	var frames []schema.Frame
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		if i == 40 {
+			break
+		}
+		f := schema.Frame{
+			Seq: uint64(i) + 1, At: time.UnixMilli(int64(i)).UTC(), From: schema.FromAgent, Type: schema.TypeData,
+			Protocol: schema.A2A, End: schema.EndNone, Exchange: "0", Chan: schema.ChanStream, Data: line,
+		}
+		if len(line) > 2 {
+			f.Exchange, f.Data = "e"+strconv.Itoa(int(line[1]%4)), line[2:]
+			switch line[0] {
+			case 'q':
+				f.From, f.Chan = schema.FromClient, schema.ChanRequest
+			case 'r':
+				f.Chan = schema.ChanResponse
+			case 'p':
+				f.Chan, f.Exchange = schema.ChanPush, "p"+strconv.Itoa(i)
+			case 'k':
+				f.Chan = schema.ChanCard
+			case 'h':
+				f.HTTP = []byte(`{"method":"POST","path":"/v1/message:stream","status":500}`)
+			case 'c':
+				f.From, f.Type, f.Chan = schema.FromControl, schema.TypeClose, ""
+				f.Data = []byte(`{"reason":"eof","exchange":"` + f.Exchange + `"}`)
+			case 'C':
+				f.From, f.Type, f.Chan, f.Exchange, f.Data = schema.FromControl, schema.TypeClose, "", "", []byte(`{"reason":"eof"}`)
+			case 'o':
+				f.From, f.Type, f.Chan, f.Exchange = schema.FromControl, schema.TypeOpen, "", ""
+				f.Data = append(schema.AppendString([]byte(`{"protocol":"a2a","peer":"p","profile":`), string(line[2:])), '}')
+			}
+		}
+		frames = append(frames, f)
+	}
+	return frames
+}
+
+func FuzzFold(f *testing.F) {
+	cases, err := os.ReadFile("testdata/cases.jsonl")
+	require.NoError(f, err)
+	letters := map[string]string{"req": "q", "resp": "r", "res": "s", "sse": "s", "push": "p", "card": "k"}
+	for line := range bytes.Lines(cases) {
+		var c struct{ Frames []caseFrame }
+		require.NoError(f, json.Unmarshal(line, &c))
+		var seed []byte
+		for i, frame := range c.Frames {
+			if i > 0 {
+				seed = append(seed, '\n')
+			}
+			seed = append(seed, letters[frame.Chan]+"0"+strings.ReplaceAll(frame.Raw, "\n", " ")...)
+		}
+		f.Add(append([]byte(`oo{"status_text":"answer","join_fresh_ids":true,"artifact_chunks":"cumulative"}`+"\n"), seed...))
+		f.Add(append(seed, "\nc0"...))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 8<<10 {
+			return
+		}
+		frames := fuzzFrames(data)
+		translatetest.Properties(t, Translator{}, frames)
+		events := translatetest.Fold(Translator{}, frames)
+		oneStopEach(t, events)
+		require.NoError(t, oneRawEach(frames, events))
+	})
+}
+
+// oneStopEach checks that a task has one Stop at most, and an exchange without a task too.
+func oneStopEach(t testing.TB, events []schema.Event) {
+	t.Helper()
+	stops := map[string]bool{}
+	for i := range events {
+		e := &events[i]
+		if _, ok := e.Kind.(*schema.Stop); ok && e.Source.TaskID != "" {
+			require.False(t, stops[e.Source.TaskID], "event %s: a second Stop of task %s", e.Origin(), e.Source.TaskID)
+			stops[e.Source.TaskID] = true
+		}
+	}
+}
+
+// oneRawEach checks that no frame stands in two Raws; that it stands somewhere is a property of the suite.
+func oneRawEach(frames []schema.Frame, events []schema.Event) error {
+	raws := map[uint64]int{}
+	for i := range events {
+		e := &events[i]
+		if e.Ephemeral {
+			continue
+		}
+		raw, isRaw := e.Kind.(*schema.Raw)
+		if !isRaw || strings.Contains(raw.Source, "/part/") {
+			continue
+		}
+		for _, r := range e.Frames {
+			for n := r[0]; n <= r[1]; n++ {
+				raws[n]++
+			}
+		}
+	}
+	for i := range frames {
+		if n := frames[i].Seq; raws[n] > 1 {
+			return fmt.Errorf("frame %d has %d Raw events", n, raws[n])
+		}
+	}
+	return nil
+}
+
+func BenchmarkChunk(b *testing.B) {
+	chunk := func(artifact uint64, last string) []byte {
+		return []byte("id: e937a8da\ndata: " + `{"jsonrpc":"2.0","id":"r-1","result":{"artifactUpdate":{"append":true,"artifact":{"artifactId":"01a228e9-` +
+			strconv.FormatUint(artifact, 10) + `","parts":[{"text":" in the harbour"}]},"contextId":"01a228e9-c"` + last + `,"taskId":"01a228e9-t"}}}` + "\n\n")
+	}
+	fold := Translator{}.Fold(testIdentity)
+	f := schema.Frame{From: schema.FromAgent, Type: schema.TypeData, End: schema.EndNone, Exchange: "e", Chan: schema.ChanStream}
+	var dst []schema.Event
+	b.ReportAllocs()
+	n := uint64(0)
+	for b.Loop() {
+		switch n++; {
+		case n%500 == 0: // artifacts end
+			f.Data = chunk(n/500, `,"lastChunk":true`)
+		case n%500 == 1:
+			f.Data = chunk(n/500+1, "")
+		}
+		if n == 50_000 { // and so do conversations
+			fold, n = Translator{}.Fold(testIdentity), 1
+		}
+		f.Seq = n
+		dst = fold.Step(dst[:0], &f)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "frames/s")
 }

@@ -75,21 +75,19 @@ func (x *fold) asking(e *exchange, v jsontree.Value) {
 // ask takes the task and the conversation that a request names.
 func (x *fold) ask(e *exchange, params, message jsontree.Value) {
 	id, context := wire.ID(message, "taskId"), wire.ContextID(message)
-	if id == "" {
+	if len(id) == 0 {
 		id = wire.ID(params, "taskId")
 	}
-	if id == "" && (e.dialect != wire.V03 || message.Kind() != jsontree.Object) && e.call != wire.GetPush && e.call != wire.DeletePush {
+	if len(id) == 0 && (e.dialect != wire.V03 || message.Kind() != jsontree.Object) && e.call != wire.GetPush && e.call != wire.DeletePush {
 		id = wire.ID(params, "id") // 0.1 sends, and every call about a task
 	}
-	if context == "" {
+	if len(context) == 0 {
 		context = wire.ContextID(params)
 	}
-	switch {
-	case id != "":
+	if len(id) > 0 {
 		e.asked = x.named(e, id, context)
-	case context != "":
-		x.context = context
-		x.contexts[context] = true
+	} else {
+		x.speaksIn(context)
 	}
 }
 
@@ -108,7 +106,7 @@ func requestDialect(e *exchange, message jsontree.Value) wire.Dialect {
 
 // userSays gives the user's Message and what else a message of the user's holds.
 func (x *fold) userSays(e *exchange, t *task, message jsontree.Value, w words, flags translate.FlagSet) {
-	id := wire.ID(message, "messageId")
+	id := string(wire.ID(message, "messageId"))
 	key := userKey{id, sum([]byte(w.text))}
 	if id != "" && x.users[key] {
 		flags |= translate.Of(schema.FlagRetry)

@@ -38,12 +38,12 @@ func (x *fold) history(e *exchange, t *task, v, status jsontree.Value) {
 		if message.Kind() != jsontree.Object {
 			continue
 		}
-		id := wire.ID(message, "messageId")
+		id := string(wire.ID(message, "messageId"))
 		if role, ok := wire.ReadRole(message); ok && role == schema.User {
 			x.pastTurn(e, t, message, id)
 			continue
 		}
-		if statusID := wire.ID(status, "messageId"); id != "" && id == statusID {
+		if statusID := wire.ID(status, "messageId"); id != "" && id == string(statusID) {
 			continue
 		}
 		x.pastWords(t, message, status, id)
@@ -63,13 +63,11 @@ func (x *fold) pastTurn(e *exchange, t *task, message jsontree.Value, id string)
 }
 
 func (x *fold) pastWords(t *task, message, status jsontree.Value, id string) {
-	w := x.words(t, message, "\n", jsontree.Value{})
-	key := userKey{id, sum([]byte(w.text))}
-	if t.known[key] || t.stopped || w.text == "" && w.thought == "" {
+	if t.knownIDs[id] || t.stopped {
 		return
 	}
-	t.known[key] = true
-	if w.text != "" && (t.said[key.text] != 0 || id == "" && x.sameText(status, w.text)) {
+	w := x.words(t, message, "\n", jsontree.Value{})
+	if t.know(id, w.text) || w.text != "" && (t.said[sum([]byte(w.text))] != 0 || id == "" && x.sameText(status, w.text)) {
 		return
 	}
 	if w.thought != "" && x.extend(t, &t.thought, w.thought, more, translate.Of(schema.FlagFromHistory)) {
@@ -83,7 +81,7 @@ func (x *fold) pastWords(t *task, message, status jsontree.Value, id string) {
 // sameText reports whether a message says exactly that.
 func (x *fold) sameText(message jsontree.Value, text string) bool {
 	said, n := "", 0
-	for part := range wire.Parts(message) {
+	for _, part := range x.parts(message) {
 		if kind, value := wire.ReadPart(part); kind == wire.TextPart {
 			next, _ := value.Text()
 			said = join(said, next, "\n", &n)

@@ -14,6 +14,9 @@ func (x *fold) statusUpdate(e *exchange, a wire.Arm, fault string) bool {
 	status := wire.StatusOf(a.Value)
 	message := wire.Field(status, "message")
 	if x.repeated(e, t, x.statusKey(wire.ReadState(status), status, message)) {
+		if g := t.notes.open; g != nil && message.Kind() == jsontree.Object {
+			x.own(g, x.onlyText(message) && x.label == string(wire.StatusUpdate))
+		}
 		return false
 	}
 	return x.turn(e, t, status, wire.Metadata(a.Value), fault)
@@ -29,6 +32,9 @@ func (x *fold) turn(e *exchange, t *task, status, meta jsontree.Value, fault str
 		x.afterStop(e, t, state, message, meta)
 		return false
 	}
+	if class == wire.Running && t.state.Class() == wire.Interrupted {
+		x.noteNow(t, "resumed: "+string(state), 0)
+	}
 	w, id := x.spoken(e, t, message, meta)
 	if class == wire.Terminal {
 		x.end(t, state, w, id, fault)
@@ -37,9 +43,6 @@ func (x *fold) turn(e *exchange, t *task, status, meta jsontree.Value, fault str
 	if class == wire.Interrupted {
 		x.interrupt(t, state, w, id, same)
 		return false
-	}
-	if class == wire.Running && t.state.Class() == wire.Interrupted {
-		x.noteNow(t, "resumed: "+string(state), 0)
 	}
 	if class == wire.Unheard && !t.unheard[state] {
 		if t.unheard == nil {
@@ -60,17 +63,15 @@ func (x *fold) spoken(e *exchange, t *task, message, meta jsontree.Value) (words
 	if message.Kind() != jsontree.Object {
 		return words{pure: true}, ""
 	}
-	id := wire.ID(message, "messageId")
+	id := string(wire.ID(message, "messageId"))
 	if role, ok := wire.ReadRole(message); ok && role == schema.User {
 		x.echo(e, t, message, id, schema.FlagEcho)
 		return words{}, ""
 	}
 	w := x.words(t, message, "\n", meta)
-	key := userKey{id, sum([]byte(w.text))}
-	if w.text != "" && id != "" && t.known[key] {
+	if t.know(id, w.text) && w.text != "" && id != "" {
 		w.text, w.thought, w.pieces = "", "", nil // said before
 	}
-	t.known[key] = w.text != "" || t.known[key]
 	return w, id
 }
 
@@ -102,9 +103,12 @@ func (x *fold) progress(t *task, w words, id string, same bool) {
 	x.pieces(t, w.pieces, t.flags)
 }
 
+// statusArtifact is where progress goes that is the answer; no index is spelt like it.
+var statusArtifact = []byte("status")
+
 // answerOf takes progress for the answer, as the profile says: it grows to the task's next boundary.
 func (x *fold) answerOf(t *task, text string, piece bool) {
-	art, _ := x.artifact(t, "", "status", true)
+	art, _ := x.artifact(t, nil, statusArtifact, true)
 	if x.extend(t, &art.answer, text, more, 0) {
 		x.own(art.answer.open, piece)
 	}
@@ -139,10 +143,10 @@ func (x *fold) end(t *task, state wire.State, w words, id, fault string) {
 		stop = &schema.Stop{Reason: schema.StopError, Detail: detail}
 	case wire.Canceled:
 		stop.Reason = schema.StopCancelled
-		x.interruptTools(t)
 	case wire.Rejected:
 		stop = &schema.Stop{Reason: schema.StopOther, Detail: string(state)}
 	}
+	x.interruptTools(t)
 	x.stop(t, state, stop, 0)
 }
 

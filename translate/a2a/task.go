@@ -47,6 +47,7 @@ type task struct {
 	artifacts map[string]*artifact
 	order     []*artifact
 	nameless  *artifact // that has no id, the newest
+	recent    *artifact // that a chunk came for last
 	notes     notes
 	thought   strand // reasoning outside artifacts
 	message   *strand
@@ -55,6 +56,7 @@ type task struct {
 	answered  bool
 	said      map[digest]carrier
 	known     map[userKey]bool // agent messages, by id and text
+	knownIDs  map[string]bool
 	calls     []*call
 	callIDs   map[string]*call
 
@@ -66,7 +68,7 @@ type task struct {
 func (x *fold) newTask(name, context string) *task {
 	t := &task{
 		name: name, context: context, use: 1, number: len(x.order), artifacts: map[string]*artifact{},
-		said: map[digest]carrier{}, known: map[userKey]bool{}, callIDs: map[string]*call{},
+		said: map[digest]carrier{}, known: map[userKey]bool{}, knownIDs: map[string]bool{}, callIDs: map[string]*call{},
 	}
 	t.thought.channel = schema.Thought
 	x.order = append(x.order, t)
@@ -75,12 +77,13 @@ func (x *fold) newTask(name, context string) *task {
 
 // named finds the task with an id. A finished one that comes again in another conversation is another
 // task.
-func (x *fold) named(e *exchange, id, context string) *task {
-	if context != "" {
-		x.context = context
-		x.contexts[context] = true
+func (x *fold) named(e *exchange, peer, conversation []byte) *task {
+	t := x.tasks[string(peer)]
+	if t != nil && t.context == string(conversation) && x.context == t.context {
+		return t
 	}
-	t := x.tasks[id]
+	x.speaksIn(conversation)
+	id, context := string(peer), string(conversation)
 	switch {
 	case t == nil:
 		t = x.newTask(id, context)
@@ -97,10 +100,18 @@ func (x *fold) named(e *exchange, id, context string) *task {
 	return t
 }
 
+// speaksIn notes the conversation that an object names.
+func (x *fold) speaksIn(context []byte) {
+	if len(context) > 0 {
+		x.context = string(context)
+		x.contexts[x.context] = true
+	}
+}
+
 // taskOf is the task that an answer's object belongs to: the one it names, else the one its exchange
 // named last.
-func (x *fold) taskOf(e *exchange, id, context string) *task {
-	if id == "" {
+func (x *fold) taskOf(e *exchange, id, context []byte) *task {
+	if len(id) == 0 {
 		if e.task != nil {
 			return e.task
 		}
@@ -161,4 +172,15 @@ func (t *task) repeats(text string, by carrier) bool {
 func (t *task) say(text string, by carrier) {
 	t.said[sum([]byte(text))] |= by
 	t.answered = true
+}
+
+// know notes an agent's message and reports whether the same one was known.
+func (t *task) know(id, text string) (before bool) {
+	key := userKey{id, sum([]byte(text))}
+	before = t.known[key]
+	t.known[key] = true
+	if id != "" {
+		t.knownIDs[id] = true
+	}
+	return before
 }

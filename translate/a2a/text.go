@@ -13,7 +13,7 @@ import (
 type growing struct {
 	translate.OpenText
 	label    string // source label of those frames
-	payloads []byte // with commas between
+	payloads []byte // as sent, with commas between
 	count    int
 }
 
@@ -28,10 +28,11 @@ func (x *fold) own(g *growing, may bool) {
 		g.payloads = append(g.payloads, ',')
 	} else {
 		g.label = x.sourceLabel(x.label)
+		g.payloads, x.spare = x.spare, nil
 	}
 	g.count++
 	if len(x.body) <= translate.MaxInlineValue && !x.reader.Lossy() {
-		g.payloads = schema.AppendCompact(g.payloads, x.body)
+		g.payloads = append(g.payloads, x.body...)
 		return
 	}
 	g.payloads = append(g.payloads, x.payload()...)
@@ -43,12 +44,16 @@ func (x *fold) ownFlags() translate.FlagSet {
 	return x.flags &^ translate.Of(schema.FlagRecovered, schema.FlagBatch)
 }
 
-// frames are those that the text accounts for; the frame being folded where there are none.
-func (x *fold) framesOf(g *growing) []schema.Range {
-	if frames := g.Frames(); len(frames) > 0 {
-		return frames
+// emitText gives what an open text became. It has its own flags, not those of the frame that ends it,
+// unless it names that frame.
+func (x *fold) emitText(t *task, kind schema.Kind, g *growing, flags translate.FlagSet) {
+	frames := g.Frames()
+	if len(frames) == 0 {
+		frames = x.here
+		flags |= x.flags &^ x.ownFlags()
 	}
-	return x.here
+	x.stamp.Emit(0, x.source(t), kind, false, frames, flags.List())
+	x.free(g)
 }
 
 // drop ends a text that says nothing new: its frames have one Raw together.
@@ -56,11 +61,27 @@ func (x *fold) drop(t *task, g *growing) {
 	if g.count == 0 {
 		return
 	}
-	value := schema.JSON(g.payloads)
+	value := schema.JSON{}
 	if g.count > 1 {
-		value = append(append([]byte{'['}, value...), ']')
+		value = append(value, '[')
 	}
-	x.emit(t, &schema.Raw{Source: g.label, Value: value}, g.Frames(), g.Flags)
+	value = schema.AppendCompact(value, g.payloads)
+	if g.count > 1 {
+		value = append(value, ']')
+	}
+	x.free(g)
+	x.stamp.Emit(0, x.source(t), &schema.Raw{Source: g.label, Value: value}, false, g.Frames(), g.Flags.List())
+}
+
+// maxSpare is the largest buffer that is kept for the next open text, in bytes.
+const maxSpare = 256 << 10
+
+// free takes back the buffer of a text that has ended.
+func (x *fold) free(g *growing) {
+	if cap(g.payloads) > cap(x.spare) && cap(g.payloads) <= maxSpare {
+		x.spare = g.payloads[:0]
+	}
+	g.payloads = nil
 }
 
 // strand is a text over all its revisions: an artifact's answer or reasoning, a message.
@@ -175,7 +196,7 @@ func (x *fold) endStrand(t *task, s *strand, boundary schema.Boundary, flags tra
 	if s.revision > 1 {
 		m.Revision = s.revision
 	}
-	x.emit(t, m, x.framesOf(g), flags|g.Flags)
+	x.emitText(t, m, g, flags|g.Flags)
 }
 
 // messageID gives out a message id: the peer's own, marked where it was given out before, or one that

@@ -28,7 +28,7 @@ func (x *fold) words(t *task, v jsontree.Value, sep string, meta jsontree.Value)
 	w := words{pure: true}
 	texts, thoughts := 0, 0
 	allThought := x.profile.marksThought(meta)
-	for part := range wire.Parts(v) {
+	for _, part := range x.parts(v) {
 		kind, value := wire.ReadPart(part)
 		if kind == wire.TextPart {
 			text, _ := value.Text()
@@ -53,6 +53,12 @@ func (x *fold) words(t *task, v jsontree.Value, sep string, meta jsontree.Value)
 		w.pieces = append(w.pieces, piece{label: x.partLabel(kind), value: x.bounded(verbatim(part.Raw())), flags: x.ownFlags()})
 	}
 	return w
+}
+
+// parts are the parts of v, until the next call.
+func (x *fold) parts(v jsontree.Value) []jsontree.Value {
+	x.room = wire.AppendParts(x.room[:0], v)
+	return x.room
 }
 
 func join(text, next, sep string, count *int) string {
