@@ -71,17 +71,15 @@ func Text(object jsontree.Value, name string) string {
 	return text
 }
 
-// ID is a field that identifies: a string, or a number by its JSON text; empty for anything else.
-func ID(object jsontree.Value, name string) string {
+// ID is a field that identifies: a string, or a number by its JSON text; empty for anything else. The
+// bytes are the reader's.
+func ID(object jsontree.Value, name string) []byte {
 	v := Field(object, name)
-	switch v.Kind() {
-	case jsontree.String:
-		text, _ := v.Text()
-		return text
-	case jsontree.Number:
-		return string(v.Raw())
+	if v.Kind() == jsontree.Number {
+		return v.Raw()
 	}
-	return ""
+	text, _ := v.Bytes()
+	return text
 }
 
 // Flag is a field's truth: true, or the string "true".

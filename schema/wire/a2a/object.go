@@ -96,7 +96,7 @@ func flat(kind Kind, v jsontree.Value) Dialect {
 	if Field(v, "sessionId").Present() || Field(Field(v, "artifact"), "index").Present() {
 		return V01
 	}
-	for part := range Parts(v) {
+	for _, part := range AppendParts(nil, v) {
 		if part.Get("type").Kind() == jsontree.String {
 			return V01
 		}
@@ -110,16 +110,16 @@ func isContent(v jsontree.Value) bool {
 }
 
 // TaskID is the task that an object names: a Task's own id, and an update's in 0.1.
-func TaskID(a Arm) string {
-	if id := ID(a.Value, "taskId"); id != "" || a.Kind == Message {
+func TaskID(a Arm) []byte {
+	if id := ID(a.Value, "taskId"); len(id) > 0 || a.Kind == Message {
 		return id
 	}
 	return ID(a.Value, "id")
 }
 
 // ContextID is the conversation that an object names; sessionId in 0.1.
-func ContextID(v jsontree.Value) string {
-	if id := ID(v, "contextId"); id != "" {
+func ContextID(v jsontree.Value) []byte {
+	if id := ID(v, "contextId"); len(id) > 0 {
 		return id
 	}
 	return ID(v, "sessionId")

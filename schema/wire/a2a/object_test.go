@@ -92,14 +92,8 @@ func TestAPartIsWhatItHolds(t *testing.T) {
 		kind, value := ReadPart(read(t, text))
 		require.Equal(t, want, [2]string{string(kind), string(value.Raw())}, text)
 	}
-	n := 0
-	for range Parts(read(t, `{"parts":[null,{"text":"ok"},7,"x"]}`)) {
-		n++
-	}
-	require.Equal(t, 1, n, "nulls are passed over")
-	for range Parts(read(t, `{"parts":null}`)) {
-		t.Fatal("no parts")
-	}
+	require.Len(t, AppendParts(nil, read(t, `{"parts":[null,{"text":"ok"},7,"x"]}`)), 1, "nulls are passed over")
+	require.Empty(t, AppendParts(nil, read(t, `{"parts":null}`)))
 }
 
 func TestEveryStateInEverySpelling(t *testing.T) {
@@ -223,7 +217,7 @@ func FuzzObjects(f *testing.F) {
 			require.Contains(t, arms, a.Kind)
 			ReadState(StatusOf(a.Value))
 			_, _, _ = TaskID(a), ContextID(a.Value), Flag(a.Value, "append")
-			for part := range Parts(a.Value) {
+			for _, part := range AppendParts(nil, a.Value) {
 				kind, value := ReadPart(part)
 				require.NotEmpty(t, kind)
 				require.True(t, value.Present())

@@ -18,23 +18,22 @@ const (
 	EmptyPart PartKind = "empty"
 )
 
-// Parts gives the parts of a message or an artifact in order; nulls and what is no object are passed
-// over.
-func Parts(v jsontree.Value) func(yield func(jsontree.Value) bool) {
+// AppendParts appends the parts of a message or an artifact in order; nulls and what is no object are
+// passed over.
+func AppendParts(dst []jsontree.Value, v jsontree.Value) []jsontree.Value {
 	list := Field(v, "parts")
 	if list.Kind() != jsontree.Array {
 		list = Field(v, "content")
 	}
-	return func(yield func(jsontree.Value) bool) {
-		if list.Kind() != jsontree.Array {
-			return
-		}
-		for part := range list.Children() {
-			if part.Kind() == jsontree.Object && !yield(part) {
-				return
-			}
+	if list.Kind() != jsontree.Array {
+		return dst
+	}
+	for part := range list.Children() {
+		if part.Kind() == jsontree.Object {
+			dst = append(dst, part)
 		}
 	}
+	return dst
 }
 
 // ReadPart tells what a part is and gives what it holds: a string for text, the data of a data part,

@@ -7,8 +7,8 @@ import "bytes"
 // the last event (comments, heartbeats, events without data).
 type Event struct {
 	Data  []byte
-	Name  string // the event field
-	ID    string
+	Name  []byte // the event field
+	ID    []byte
 	Raw   []byte
 	Ended bool // a blank line ended it; false at the end of a stream that broke off
 }
@@ -180,7 +180,7 @@ func readEvent(raw []byte, first, ended bool) Event {
 		}
 		if len(line) == 0 { // what came before had no data, and its fields are not this event's
 			if len(e.Data) == 0 {
-				e.Name, e.ID, e.Data, lines = "", "", nil, 0
+				e.Name, e.ID, e.Data, lines = nil, nil, nil, 0
 			}
 			continue
 		}
@@ -194,9 +194,9 @@ func readEvent(raw []byte, first, ended bool) Event {
 				e.Data = append(append(e.Data, '\n'), value...)
 			}
 		case "event":
-			e.Name = string(value)
+			e.Name = value
 		case "id":
-			e.ID = string(value)
+			e.ID = value
 		}
 	}
 	return e

@@ -47,8 +47,8 @@ func TestAnEventHasItsFieldsAndItsBytes(t *testing.T) {
 	events, rest := AppendEvents(nil, []byte(text))
 	require.Empty(t, rest)
 	require.Equal(t, []Event{
-		{Data: []byte("{}"), Name: "error", ID: "1", Raw: []byte(text[:len(text)-len("id: 2\ndata: x")]), Ended: true},
-		{Data: []byte("x"), ID: "2", Raw: []byte("id: 2\ndata: x")},
+		{Data: []byte("{}"), Name: []byte("error"), ID: []byte("1"), Raw: []byte(text[:len(text)-len("id: 2\ndata: x")]), Ended: true},
+		{Data: []byte("x"), ID: []byte("2"), Raw: []byte("id: 2\ndata: x")},
 	}, events)
 }
 
@@ -102,7 +102,7 @@ func FuzzEventReader(f *testing.F) {
 		for i := range want {
 			require.Equal(t, string(want[i].Raw), string(got[i].Raw))
 			require.Equal(t, string(want[i].Data), string(got[i].Data))
-			require.Equal(t, want[i].Name+"\x00"+want[i].ID, got[i].Name+"\x00"+got[i].ID)
+			require.Equal(t, string(want[i].Name)+"\x00"+string(want[i].ID), string(got[i].Name)+"\x00"+string(got[i].ID))
 			require.Equal(t, want[i].Ended, got[i].Ended)
 			require.NotEmpty(t, got[i].Data)
 			bytesBack = append(bytesBack, got[i].Raw...)
