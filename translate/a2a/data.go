@@ -177,9 +177,11 @@ func (x *fold) value(e *exchange, v jsontree.Value) {
 		x.object(e, v)
 		return
 	}
-	x.shared = true
-	for element := range v.Children() {
+	if !x.shared { // else events of the frame may stand without the flag
 		x.flags |= translate.Of(schema.FlagBatch)
+		x.shared = true
+	}
+	for element := range v.Children() {
 		x.object(e, element)
 	}
 	if x.label == "" {

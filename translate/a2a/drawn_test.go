@@ -96,6 +96,14 @@ func (d *drawn) frame() {
 func TestDrawnConversationsHaveTheProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		d := &drawn{T: r}
+		defer func() {
+			if t.Failed() { // what was drawn is not shrunk: the suite ends the test itself
+				for i := range d.frames {
+					f := &d.frames[i]
+					t.Logf("%d %s %s %s %q", f.Seq, f.Type, f.Chan, f.Exchange, f.Data)
+				}
+			}
+		}()
 		if profile := d.pick("", "", `{"status_text":"answer","artifact_chunks":"cumulative","join_fresh_ids":true}`); profile != "" {
 			d.frames = append(d.frames, schema.Frame{
 				Seq: 1, At: time.UnixMilli(1).UTC(), From: schema.FromControl, Type: schema.TypeOpen, Protocol: schema.A2A, End: schema.EndNone,

@@ -40,10 +40,11 @@ type fold struct {
 	dialect wire.Dialect // of the object being folded
 	label   string       // last element of the frame's source label
 	shared  bool         // the frame holds several objects
-	owned   bool         // an open text names the frame
+	owner   *growing     // the open text that may account for the frame
+	owned   bool         // a text accounts for the frame
+	named   bool         // an event named it
 	shown   bool         // the frame's Raw was given
 	minted  int          // ids made for the frame
-	http    int          // HTTP status, 0 if not known
 }
 
 // Step implements translate.Fold.
@@ -51,7 +52,7 @@ func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
 	x.stamp.Begin(dst, f)
 	x.frame, x.seq, x.here, x.flags = f, f.Seq, []schema.Range{{f.Seq, f.Seq}}, 0
 	x.from, x.body, x.dialect, x.label = nil, nil, "", ""
-	x.shared, x.owned, x.shown, x.minted, x.http = false, false, false, 0, 0
+	x.shared, x.owner, x.owned, x.named, x.shown, x.minted = false, nil, false, false, false, 0
 	if x.status != schema.StatusOpen && f.Type != schema.TypeClose {
 		x.status = schema.StatusOpen // a frame after the close reopens the capture
 		x.flags |= translate.Of(schema.FlagLate)
@@ -95,6 +96,7 @@ func (x *fold) emit(t *task, kind schema.Kind, frames []schema.Range, flags tran
 
 // emitHere gives a durable event made of the frame being folded.
 func (x *fold) emitHere(t *task, kind schema.Kind, flags translate.FlagSet) {
+	x.named = true
 	x.emit(t, kind, x.here, flags)
 }
 

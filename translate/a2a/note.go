@@ -73,6 +73,7 @@ func (x *fold) endNotes(t *task, closing ...*artifact) {
 		return
 	}
 	t.notes = notes{}
+	x.settle(n.open)
 	text := n.text()
 	repeated := t.said[sum([]byte(text))]&(anyArtifact|byMessage) != 0
 	for _, a := range closing {
@@ -93,6 +94,7 @@ func (x *fold) endNotes(t *task, closing ...*artifact) {
 func (x *fold) promote(t *task) {
 	n := t.notes
 	t.notes = notes{}
+	x.settle(n.open)
 	text := n.text()
 	t.say(text, byStatus)
 	m := &schema.Message{

@@ -45,6 +45,9 @@ func (x *fold) partLabel(kind wire.PartKind) string {
 
 // show gives the frame's verbatim Raw, once.
 func (x *fold) show(t *task, flags translate.FlagSet) {
+	if x.owner != nil && !x.named {
+		x.settle(x.owner)
+	}
 	if x.shown || x.owned {
 		return
 	}

@@ -31,8 +31,8 @@ func (x *fold) request(e *exchange) {
 	root := x.reader.Root()
 	if root.Kind() == jsontree.Array {
 		x.shared = true
+		x.flags |= translate.Of(schema.FlagBatch)
 		for element := range root.Children() {
-			x.flags |= translate.Of(schema.FlagBatch)
 			x.asking(e, element)
 		}
 	} else {
@@ -85,7 +85,7 @@ func (x *fold) ask(e *exchange, params, message jsontree.Value) {
 		context = wire.ContextID(params)
 	}
 	if len(id) > 0 {
-		e.asked = x.named(e, id, context)
+		e.asked = x.byName(e, id, context)
 	} else {
 		x.speaksIn(context)
 	}

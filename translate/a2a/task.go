@@ -75,9 +75,9 @@ func (x *fold) newTask(name, context string) *task {
 	return t
 }
 
-// named finds the task with an id. A finished one that comes again in another conversation is another
+// byName finds the task with an id. A finished one that comes again in another conversation is another
 // task.
-func (x *fold) named(e *exchange, peer, conversation []byte) *task {
+func (x *fold) byName(e *exchange, peer, conversation []byte) *task {
 	t := x.tasks[string(peer)]
 	if t != nil && t.context == string(conversation) && x.context == t.context {
 		return t
@@ -117,7 +117,7 @@ func (x *fold) taskOf(e *exchange, id, context []byte) *task {
 		}
 		return x.anonymous(e)
 	}
-	t := x.named(e, id, context)
+	t := x.byName(e, id, context)
 	e.touch(t)
 	return t
 }

@@ -17,12 +17,20 @@ type growing struct {
 	count    int
 }
 
-// own lets the open text account for the frame, unless something else of the frame does.
+// own lets the open text account for the frame, unless something else of the frame does. It is settled
+// when the text ends, or with the frame: an event that names the frame gives it a Raw instead.
 func (x *fold) own(g *growing, may bool) {
-	if !may || x.shared || x.shown || x.owned {
+	if may && !x.shared && !x.shown && !x.owned && x.owner == nil {
+		x.owner = g
+	}
+}
+
+// settle makes the frame the open text's.
+func (x *fold) settle(g *growing) {
+	if x.owner != g {
 		return
 	}
-	x.owned = true
+	x.owner, x.owned = nil, true
 	g.AddFrame(x.seq)
 	if g.count > 0 {
 		g.payloads = append(g.payloads, ',')
@@ -49,7 +57,7 @@ func (x *fold) ownFlags() translate.FlagSet {
 func (x *fold) emitText(t *task, kind schema.Kind, g *growing, flags translate.FlagSet) {
 	frames := g.Frames()
 	if len(frames) == 0 {
-		frames = x.here
+		frames, x.named = x.here, true
 		flags |= x.flags &^ x.ownFlags()
 	}
 	x.stamp.Emit(0, x.source(t), kind, false, frames, flags.List())
@@ -173,6 +181,7 @@ func (x *fold) endStrand(t *task, s *strand, boundary schema.Boundary, flags tra
 		return
 	}
 	s.open = nil
+	x.settle(g)
 	text := g.Text()
 	old := text == "" || s.said && text == s.text
 	repeated := by != 0 && !old && t.repeats(text, by)
