@@ -132,7 +132,7 @@ func (a *app) localTarget(ctx context.Context, s *session) (*target, error) {
 }
 
 func (a *app) remoteTarget(ctx context.Context) (*target, context.Context, func() error, error) {
-	conn, err := a.dial(a.nats)
+	conn, err := dial(a.destination())
 	if err != nil {
 		return nil, ctx, nil, err
 	}

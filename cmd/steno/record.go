@@ -156,17 +156,6 @@ func (a *app) recordHead(command []string, f *recordFlags) (journal.Head, error)
 	}, nil
 }
 
-// contextPrefix marks a destination that is a NATS context by name.
-const contextPrefix = "context:"
-
-// destination is where the journal goes: empty is the holder of the data directory.
-func (a *app) destination() string {
-	if a.context != "" {
-		return contextPrefix + a.context
-	}
-	return a.nats
-}
-
 func parseLabels(pairs []string) (map[string]string, error) {
 	labels := map[string]string{}
 	for _, pair := range pairs {
@@ -210,7 +199,7 @@ func (a *app) publishOwn(ctx context.Context, w *journal.Writer) (wait func()) {
 }
 
 func (a *app) publishOnce(ctx context.Context, w *journal.Writer) (err error) {
-	conn, err := a.dial(w.Head().Destination)
+	conn, err := dial(w.Head().Destination)
 	if err != nil {
 		return err
 	}

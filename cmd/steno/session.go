@@ -4,20 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/synadia-io/orbit.go/natscontext"
 
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink/sqlite"
 )
-
-// errUnreachable marks a NATS that does not answer.
-var errUnreachable = errors.New("NATS is not reachable")
 
 // session is a command's access to a data directory: through the process that holds it, or through
 // the embedded pipeline that this command starts for as long as it runs.
@@ -142,34 +136,4 @@ func (s *session) close() error {
 		errs = append(errs, <-s.held)
 	}
 	return errors.Join(errs...)
-}
-
-func (a *app) holderOptions(kind holder.Kind) (holder.Options, error) {
-	interval, err := a.syncInterval()
-	return holder.Options{
-		Dir: a.dir(), Kind: kind, Version: version, Catalogue: protocols(), SyncInterval: interval, Dial: a.dial, Log: a.log,
-	}, err
-}
-
-// remote reports whether the command goes to a NATS of its own.
-func (a *app) remote() bool { return a.nats != "" || a.context != "" }
-
-// dial connects to a NATS URL, or to a NATS context where there is one or the URL names it.
-func (a *app) dial(url string) (*nats.Conn, error) {
-	name, named := strings.CutPrefix(url, contextPrefix)
-	if !named {
-		name = a.context
-	}
-	options := []nats.Option{nats.Name("steno"), nats.MaxReconnects(-1), nats.Timeout(5 * time.Second)}
-	var conn *nats.Conn
-	var err error
-	if name != "" {
-		conn, _, err = natscontext.Connect(name, options...)
-	} else {
-		conn, err = nats.Connect(url, options...)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("connect to NATS: %w: %w", errUnreachable, err)
-	}
-	return conn, nil
 }

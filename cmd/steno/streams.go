@@ -93,7 +93,7 @@ func (a *app) withStreams(ctx context.Context, do func(jetstream.JetStream) erro
 		}
 		return errors.Join(why(ctx, do(s.js)), s.close())
 	}
-	conn, err := a.dial(a.nats)
+	conn, err := dial(a.destination())
 	if err != nil {
 		return err
 	}

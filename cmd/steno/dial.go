@@ -1,0 +1,84 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/synadia-io/orbit.go/natscontext"
+
+	"github.com/steno-io/steno/cmd/steno/holder"
+)
+
+// errUnreachable marks a NATS that does not answer.
+var errUnreachable = errors.New("NATS is not reachable")
+
+// errURL marks a text that is no NATS URL. What is wrong with it is not said: it may hold a secret.
+var errURL = errors.New("not a NATS URL: want nats://host:port")
+
+// contextPrefix marks a destination that is a NATS context by name.
+const contextPrefix = "context:"
+
+// destination is the NATS that the flags name, as a journal's head states it: a URL, or a context
+// behind contextPrefix. Empty is the holder of the data directory.
+func (a *app) destination() string {
+	if a.context != "" {
+		return contextPrefix + a.context
+	}
+	return a.nats
+}
+
+// remote reports whether the command goes to a NATS of its own.
+func (a *app) remote() bool { return a.destination() != "" }
+
+func (a *app) holderOptions(kind holder.Kind) (holder.Options, error) {
+	interval, err := a.syncInterval()
+	return holder.Options{
+		Dir: a.dir(), Kind: kind, Version: version, Catalogue: protocols(), SyncInterval: interval, Dial: dial, Log: a.log,
+	}, err
+}
+
+// dial connects to a destination, and to nothing else whatever this command's flags say: it may be
+// another process's journal that goes there. Errors wrap errUnreachable or errURL.
+func dial(destination string) (*nats.Conn, error) {
+	options := []nats.Option{nats.Name("steno"), nats.MaxReconnects(-1), nats.Timeout(5 * time.Second)}
+	var conn *nats.Conn
+	var err error
+	if name, named := strings.CutPrefix(destination, contextPrefix); named {
+		conn, _, err = natscontext.Connect(name, options...)
+	} else {
+		conn, err = nats.Connect(destination, options...)
+	}
+	if err == nil {
+		return conn, nil
+	}
+	var parse *url.Error
+	if errors.As(err, &parse) {
+		return nil, fmt.Errorf("connect to %s: %w", printable(destination), errURL)
+	}
+	return nil, fmt.Errorf("connect to %s: %w: %w", printable(destination), errUnreachable, err)
+}
+
+// printable is a destination without its secrets: each URL loses its whole user part, where a token
+// stands without a colon.
+func printable(destination string) string {
+	if strings.HasPrefix(destination, contextPrefix) {
+		return "NATS " + strings.Replace(destination, ":", " ", 1)
+	}
+	urls := strings.Split(destination, ",")
+	for i, u := range urls {
+		scheme, rest, ok := strings.Cut(u, "://")
+		if !ok {
+			scheme, rest = "", u
+		}
+		rest = rest[strings.LastIndexByte(rest, '@')+1:]
+		if ok {
+			rest = scheme + "://" + rest
+		}
+		urls[i] = rest
+	}
+	return "NATS at " + strings.Join(urls, ",")
+}
