@@ -1,6 +1,9 @@
 package follow
 
 import (
+	"context"
+	"time"
+
 	"github.com/nats-io/nats.go"
 
 	"github.com/steno-io/steno/schema"
@@ -35,8 +38,62 @@ func (r *run) hold(l lively, size int) error {
 	return nil
 }
 
-// show gives a piece if it is the next one of its message.
+// earlyWait is how long the first piece of a message waits for the events of the frames before it,
+// which come by way of the ledger and so a little later.
+const earlyWait = 100 * time.Millisecond
+
+// show gives a piece, or lets it wait for what stands before it.
 func (r *run) show(l lively) error {
+	if len(r.early) == 0 {
+		if !r.isEarly(l) {
+			return r.place(l)
+		}
+		r.earlyUntil = time.Now().Add(earlyWait)
+	}
+	r.early = append(r.early, l)
+	if len(r.early) < maxWaiting {
+		return nil
+	}
+	return r.placeEarly()
+}
+
+// isEarly reports whether a message begins behind frames of which nothing was shown yet.
+func (r *run) isEarly(l lively) bool {
+	d := (*Delta)(nil)
+	if l.event != nil {
+		d = pieceOf(l.event)
+	}
+	return d != nil && d.Index == 0 && d.Event.WorkerSeq > r.view.seen+1
+}
+
+// admit gives the pieces that wait once what stands before them was given, or has had its time.
+func (r *run) admit(ctx context.Context) error {
+	if len(r.early) == 0 {
+		return nil
+	}
+	if time.Now().Before(r.earlyUntil) {
+		if r.isEarly(r.early[0]) {
+			return nil
+		}
+	} else if err := r.catchUp(ctx); err != nil {
+		return err
+	}
+	return r.placeEarly()
+}
+
+func (r *run) placeEarly() error {
+	early := r.early
+	r.early = nil
+	for _, l := range early {
+		if err := r.place(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place gives a piece if it is the next one of its message.
+func (r *run) place(l lively) error {
 	if l.heads != nil {
 		if r.view.behind(l.heads) {
 			return r.lose(LagMissed)

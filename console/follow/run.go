@@ -25,6 +25,9 @@ type run struct {
 	ended  bool   // End was given, and nothing since
 	stuck  bool   // that the ledger has parked the capture was said
 
+	early      []lively // first pieces, and what came behind them, that wait for what stands before them
+	earlyUntil time.Time
+
 	question
 	reconnects uint64
 	connected  bool
@@ -95,10 +98,17 @@ func (r *run) loop(ctx context.Context) error {
 		if err := r.handle(ctx, r.inbox.take()); err != nil {
 			return err
 		}
+		if err := r.admit(ctx); err != nil {
+			return err
+		}
 		if err := r.ask(time.Now()); err != nil {
 			return err
 		}
-		retry.Reset(r.untilRetry(time.Now()))
+		wait := r.untilRetry(time.Now())
+		if len(r.early) > 0 {
+			wait = min(wait, time.Until(r.earlyUntil))
+		}
+		retry.Reset(wait)
 		due = false
 		select {
 		case <-ctx.Done():

@@ -12,13 +12,14 @@ type flow struct {
 	indent string
 	edge   style // of the indent
 	style  style
-	spaces int  // read, not yet written
-	breaks int  // line ends read, not yet written: those at the end of a text are nobody's
-	begun  bool // the line has its indent
-	any    bool // something was written
-	goesOn bool // it is the rest of a line: spaces before its first word are nobody's
-	hang   int  // columns by which a wrapped line of the text is indented further
-	cr     bool // the last piece ended in a carriage return, which may be half of a line end
+	spaces int    // read, not yet written
+	breaks int    // line ends read, not yet written: those at the end of a text are nobody's
+	begun  bool   // the line has its indent
+	any    bool   // something was written
+	goesOn bool   // it is the rest of a line: spaces before its first word are nobody's
+	hang   int    // columns by which a wrapped line of the text is indented further
+	cr     bool   // the last piece ended in a carriage return, which may be half of a line end
+	rest   string // a word that may go on with the next piece
 }
 
 func (p *page) flow(indent string, edge, s style) *flow {
@@ -40,7 +41,8 @@ func (f *flow) feed(piece string) {
 	if f.cr = strings.HasSuffix(piece, "\r"); f.cr {
 		piece = piece[:len(piece)-1]
 	}
-	text := visible(piece)
+	text := f.rest + visible(piece)
+	f.rest = ""
 	for text != "" {
 		switch text[0] {
 		case '\n':
@@ -51,6 +53,10 @@ func (f *flow) feed(piece string) {
 			text = text[1:]
 		default:
 			end := strings.IndexAny(text, " \t\n")
+			if end < 0 && f.mayGoOn(text) {
+				f.rest = text
+				return
+			}
 			if end < 0 {
 				end = len(text)
 			}
@@ -60,8 +66,31 @@ func (f *flow) feed(piece string) {
 	}
 }
 
+// wordRoom is how many columns a word that is being typed may still take.
+const wordRoom = 16
+
+// mayGoOn reports whether a word at the end of a piece is held back, so that it is wrapped as a whole:
+// near the end of the line, unless it is longer than words are. Scripts that do not put spaces between
+// words are wrapped anywhere.
+func (f *flow) mayGoOn(word string) bool {
+	w := columns(word)
+	if f.page.width == 0 || w > wordRoom || f.page.column+f.spaces+w+wordRoom <= f.page.width {
+		return false
+	}
+	for _, r := range word {
+		if r >= 0x2E80 {
+			return false
+		}
+	}
+	return true
+}
+
 // end ends the line, if there is one.
 func (f *flow) end() {
+	if f.rest != "" {
+		f.word(f.rest)
+		f.rest = ""
+	}
 	if f.cr {
 		f.cr = false
 		f.word(visible("\r"))

@@ -180,3 +180,17 @@ func TestHostileTextDoesNotReachTheTerminal(t *testing.T) {
 		require.Contains(t, text, "␛]0;owned␇")
 	}
 }
+
+func TestTypedWordsAreNotBrokenWhereTheirPiecesEnd(t *testing.T) {
+	const text = "agents through a standardized wire format, one line at a time"
+	for step := 1; step < 9; step++ {
+		typed := newScreen(t, render.Options{Width: 24})
+		for i, n := 0, uint64(0); i < len(text); n++ {
+			end := min(i+step, len(text))
+			typed.types("m", n, text[i:end])
+			i = end
+		}
+		typed.stores(answer("m", text))
+		typed.reads("agent\n  agents through a\n  standardized wire\n  format, one line at a\n  time\n")
+	}
+}
