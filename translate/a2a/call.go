@@ -103,6 +103,9 @@ func (x *fold) enter(c *call, s step, output schema.JSON) {
 			since = c.seen
 		}
 		next.ElapsedMs, next.Success, next.Output, next.ConfirmedBy = millis(since, at), !s.failed, outputText(output), c.confirmed
+		if s.display != "" {
+			next.Output = &s.display
+		}
 	case schema.Cancelled:
 		next.Reason = s.reason
 		if next.Reason == "" {

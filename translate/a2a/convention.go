@@ -23,6 +23,7 @@ type step struct {
 	input    jsontree.Value
 	results  bool // it has the result
 	output   jsontree.Value
+	display  string // the result for people, where there is one
 	failed   bool
 	phase    schema.Phase // that the call enters; empty if the part does not say
 	approval schema.JSON  // waiting: what is asked
@@ -86,13 +87,8 @@ func readGemini(_, data jsontree.Value) (step, bool) {
 	s.name, _ = request.Get("name").Text()
 	s.title, _ = data.Get("tool").Get("displayName").Text()
 	if phase == schema.Completed {
-		response := data.Get("response")
-		s.results, s.failed, s.output = true, status == "error", response.Get("resultDisplay")
-		if e := response.Get("error"); s.failed && e.Given() {
-			s.output = e
-		} else if !s.output.Given() {
-			s.output = response.Get("responseParts")
-		}
+		s.results, s.failed, s.output = true, status == "error", data.Get("response")
+		s.display, _ = s.output.Get("resultDisplay").Text()
 	}
 	return s, true
 }

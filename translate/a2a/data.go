@@ -101,11 +101,13 @@ func (x *fold) stream(e *exchange, data []byte) {
 		x.shown = true
 		x.emitHere(nil, &schema.Raw{Source: sourceNoise, Value: x.bounded(quoteBytes(x.frame.Data))}, 0)
 	case len(events) == 1:
+		x.failing = string(events[0].Name) == labelError
 		x.answer(e, events[0].Data)
 		e.keep(rest)
 	default:
 		x.shared = true
 		for _, event := range events {
+			x.failing = string(event.Name) == labelError
 			x.answer(e, event.Data)
 		}
 		x.body, x.label = nil, labelSeveral

@@ -39,6 +39,7 @@ type fold struct {
 	body    []byte       // the frame's JSON text, where it is one value
 	dialect wire.Dialect // of the object being folded
 	label   string       // last element of the frame's source label
+	failing bool         // the event says that it is an error
 	shared  bool         // the frame holds several objects
 	owner   *growing     // the open text that may account for the frame
 	owned   bool         // a text accounts for the frame
@@ -52,6 +53,7 @@ func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
 	x.stamp.Begin(dst, f)
 	x.frame, x.seq, x.here, x.flags = f, f.Seq, []schema.Range{{f.Seq, f.Seq}}, 0
 	x.from, x.body, x.dialect, x.label = nil, nil, "", ""
+	x.failing = false
 	x.shared, x.owner, x.owned, x.named, x.shown, x.minted = false, nil, false, false, false, 0
 	if x.status != schema.StatusOpen && f.Type != schema.TypeClose {
 		x.status = schema.StatusOpen // a frame after the close reopens the capture

@@ -26,6 +26,9 @@ func (x *fold) object(e *exchange, v jsontree.Value) {
 	x.dialect = ""
 	var room [4]wire.Arm
 	arms := wire.AppendArms(room[:0], envelope.Result)
+	if x.failing && len(arms) == 0 && !envelope.Error.Present() {
+		envelope.Error = envelope.Result
+	}
 	fault := envelope.Error.Present() || e.status >= 400 && len(arms) == 0
 	text := ""
 	switch {

@@ -118,6 +118,10 @@ func (x *fold) taskOf(e *exchange, id, context []byte) *task {
 		return x.anonymous(e)
 	}
 	t := x.byName(e, id, context)
+	if e.loose != nil && e.loose.message != nil { // a Message before the task is whole
+		x.endMessage(e.loose, schema.BoundaryStream, 0)
+		e.loose.message = nil
+	}
 	e.touch(t)
 	return t
 }

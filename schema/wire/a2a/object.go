@@ -64,6 +64,27 @@ func AppendArms(dst []Arm, v jsontree.Value) []Arm {
 	if k := byFields(v); k != "" {
 		return append(dst, Arm{Kind: k, Value: v, Dialect: flat(k, v)})
 	}
+	return appendLeaked(dst, v)
+}
+
+// appendLeaked looks into what generated code puts around an object when it leaks to the wire:
+// {"root":{…}} and {"payload":{"$case":"task","value":{…}}}.
+func appendLeaked(dst []Arm, v jsontree.Value) []Arm {
+	if root := v.Get("root"); root.Kind() == jsontree.Object && !root.Get("root").Present() {
+		return AppendArms(dst, root)
+	}
+	payload := v.Get("payload")
+	for _, k := range arms {
+		if payload.Get("$case").Is(string(k)) {
+			inner := payload.Get("value")
+			if !inner.Present() {
+				inner = payload.Get(string(k))
+			}
+			if inner.Kind() == jsontree.Object {
+				dst = append(dst, Arm{Kind: k, Value: inner, Dialect: wrapped(k, inner)})
+			}
+		}
+	}
 	return dst
 }
 

@@ -55,6 +55,11 @@ func TestAnObjectIsWhatItsFieldsSay(t *testing.T) {
 		`{"parts":[]}`: {{Kind: Message}},
 		`{"role":"ROLE_AGENT","parts":[],"message":{"role":"ROLE_USER"}}`: {{Kind: Message}},
 		`{"kind":"streaming","task":{"id":"t"}}`:                          {{Kind: Task}},
+		`{"root":{"kind":"task","id":"t","status":{}}}`:                   {{Kind: Task, Dialect: V03}},
+		`{"payload":{"$case":"statusUpdate","value":{"taskId":"t"}}}`:     {{Kind: StatusUpdate}},
+		`{"payload":{"$case":"task","task":{"id":"t"}}}`:                  {{Kind: Task}},
+		`{"payload":{"$case":"other","value":{}}}`:                        nil,
+		`{"root":{"root":{"kind":"task"}}}`:                               nil,
 		`{"task":null,"message":"text"}`:                                  nil,
 		`{}`:                                                              nil, `[]`: nil, `"task"`: nil, `{"tasks":[]}`: nil, `{"id":1}`: nil,
 	} {
@@ -87,18 +92,32 @@ func TestAPartIsWhatItHolds(t *testing.T) {
 		`{"kind":"data","data":{"data":{"n":1}}}`:      {"data", `{"data":{"n":1}}`},
 		`{"data":{"data":[1]}}`:                        {"data", `{"data":[1]}`},
 		`{"metadata":{"text":"no"}}`:                   {"empty", `{"metadata":{"text":"no"}}`},
+		`{"root":{"kind":"text","text":"a"}}`:          {"text", `"a"`},
+		`"a"`:                                          {"text", `"a"`},
 		`{"text":7}`:                                   {"empty", `{"text":7}`},
 	} {
 		kind, value := ReadPart(read(t, text))
 		require.Equal(t, want, [2]string{string(kind), string(value.Raw())}, text)
 	}
-	require.Len(t, AppendParts(nil, read(t, `{"parts":[null,{"text":"ok"},7,"x"]}`)), 1, "nulls are passed over")
+	for text, want := range map[string][]string{
+		`{"parts":[null,{"text":"ok"},7,"x"]}`: {`{"text":"ok"}`, `"x"`},
+		`{"parts":{"text":"ok"}}`:              {`{"text":"ok"}`},
+		`{"role":"agent","text":"ok"}`:         {`"ok"`},
+		`{"role":"agent","content":"ok"}`:      {`"ok"`},
+		`{"parts":[],"text":"no"}`:             nil,
+	} {
+		var got []string
+		for _, part := range AppendParts(nil, read(t, text)) {
+			got = append(got, string(part.Raw()))
+		}
+		require.Equal(t, want, got, text)
+	}
 	require.Empty(t, AppendParts(nil, read(t, `{"parts":null}`)))
 }
 
 func TestEveryStateInEverySpelling(t *testing.T) {
 	words := map[State][]string{
-		Submitted: {"submitted", "TASK_STATE_SUBMITTED", "Submitted"}, Working: {"working", "TASK_STATE_WORKING"},
+		Submitted: {"submitted", "TASK_STATE_SUBMITTED", "Submitted", "TaskState.submitted"}, Working: {"working", "TASK_STATE_WORKING"},
 		Completed: {"completed", "TASK_STATE_COMPLETED"}, Failed: {"failed", "TASK_STATE_FAILED"},
 		Canceled:      {"canceled", "cancelled", "TASK_STATE_CANCELED", "TASK_STATE_CANCELLED"},
 		InputRequired: {"input-required", "input_required", "TASK_STATE_INPUT_REQUIRED"},

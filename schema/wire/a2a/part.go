@@ -18,19 +18,26 @@ const (
 	EmptyPart PartKind = "empty"
 )
 
-// AppendParts appends the parts of a message or an artifact in order; nulls and what is no object are
-// passed over.
+// AppendParts appends the parts of a message or an artifact in order: objects, and strings in the place
+// of text parts; nulls and anything else are passed over. An object without a list of parts that has a
+// text of its own is its only part.
 func AppendParts(dst []jsontree.Value, v jsontree.Value) []jsontree.Value {
 	list := Field(v, "parts")
-	if list.Kind() != jsontree.Array {
+	if !list.Given() {
 		list = Field(v, "content")
 	}
-	if list.Kind() != jsontree.Array {
-		return dst
-	}
-	for part := range list.Children() {
-		if part.Kind() == jsontree.Object {
-			dst = append(dst, part)
+	switch list.Kind() {
+	case jsontree.Array:
+		for part := range list.Children() {
+			if k := part.Kind(); k == jsontree.Object || k == jsontree.String {
+				dst = append(dst, part)
+			}
+		}
+	case jsontree.Object, jsontree.String:
+		dst = append(dst, list)
+	default:
+		if text := Field(v, "text"); text.Kind() == jsontree.String {
+			dst = append(dst, text)
 		}
 	}
 	return dst
@@ -39,8 +46,14 @@ func AppendParts(dst []jsontree.Value, v jsontree.Value) []jsontree.Value {
 // ReadPart tells what a part is and gives what it holds: a string for text, the data of a data part,
 // else the whole part.
 func ReadPart(part jsontree.Value) (PartKind, jsontree.Value) {
+	if part.Kind() == jsontree.String {
+		return TextPart, part
+	}
 	if text := Field(part, "text"); text.Kind() == jsontree.String {
 		return TextPart, text
+	}
+	if root := Field(part, "root"); root.Kind() == jsontree.Object { // generated code on the wire
+		return ReadPart(root)
 	}
 	if content := Field(part, "content"); content.Kind() == jsontree.Object { // generated code on the wire
 		if kind, value := readCase(part, content); kind != EmptyPart {

@@ -81,6 +81,7 @@ func ReadState(status jsontree.Value) State {
 func spell(word string) State {
 	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
 	word = strings.TrimPrefix(word, "task-state-")
+	word = strings.TrimPrefix(word, "taskstate.") // an enum's name in Python
 	switch word {
 	case "cancelled":
 		return Canceled
@@ -104,7 +105,7 @@ func ReadRole(message jsontree.Value) (role schema.Role, ok bool) {
 	case "agent", "ROLE_AGENT", "2":
 		return schema.Assistant, true
 	}
-	switch strings.TrimPrefix(strings.ToLower(string(word)), "role_") {
+	switch strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(string(word)), "role_"), "role.") {
 	case "user":
 		return schema.User, true
 	case "agent", "assistant":
