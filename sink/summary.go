@@ -27,6 +27,7 @@ type Summary struct {
 	LastAt      time.Time         `json:"last_at,omitzero"`
 	Stop        schema.StopReason `json:"stop"`                // of the last turn that ended
 	IdleSince   time.Time         `json:"idle_since,omitzero"` // LastAt while the status is open
+	AddedAt     time.Time         `json:"added_at,omitzero"`   // when its first record was stored; lists are in this order
 	Empty       bool              `json:"empty"`               // no message
 
 	Transcript schema.Transcript `json:"-"`
@@ -40,7 +41,7 @@ func Summarise(c *Capture, t *Transcript) Summary {
 		Protocol: t.Source.Protocol, Dialect: t.Source.Dialect, SessionID: t.Source.SessionID,
 		Agent: t.About.Agent, Title: t.About.Title, Labels: t.About.Labels, Cwd: t.About.Cwd,
 		Status: status(c, t), Frames: t.Frames + c.Open[t.Session], Events: t.Head, Head: t.Head,
-		FirstAt: t.FirstAt, LastAt: t.LastAt, Stop: t.Stop, Empty: t.Messages == 0,
+		FirstAt: t.FirstAt, LastAt: t.LastAt, AddedAt: t.AddedAt, Stop: t.Stop, Empty: t.Messages == 0,
 	}
 	if s.Title == "" {
 		s.Title = t.Prompt

@@ -50,7 +50,7 @@ func List(w io.Writer, o Options, now time.Time, rows []sink.Summary) error {
 func listColumns(now time.Time, rows []sink.Summary, width int) []column {
 	keys := names(rows, width)
 	return []column{
-		{title: "AGE", cell: func(s *sink.Summary) (style, string) { return dim, age(now, s.LastAt) }},
+		{title: "AGE", cell: func(s *sink.Summary) (style, string) { return dim, age(now, s.AddedAt) }},
 		{title: "STATUS", cell: func(s *sink.Summary) (style, string) { return statusStyle(s.Status), string(s.Status) }},
 		{title: "WITH", most: 16, cell: func(s *sink.Summary) (style, string) {
 			return plain, strings.TrimSpace(string(s.Protocol) + " " + oneLine(s.Agent))

@@ -27,7 +27,7 @@ func rows() []sink.Summary {
 	} {
 		r.Transcript = schema.Transcript{Identity: schema.Identity{Namespace: "default", Workflow: "acp",
 			Run: fmt.Sprintf("0197a3b0-7d1c-7c10-9c1e-3f2a1b9c0d1%d", i), Attempt: 1}, Session: uint32(i % 2)}
-		r.Key, r.Protocol, r.LastAt = r.Transcript.String(), schema.ACP, now.Add(-time.Duration(1<<(6*i))*time.Second)
+		r.Key, r.Protocol, r.AddedAt = r.Transcript.String(), schema.ACP, now.Add(-time.Duration(1<<(6*i))*time.Second)
 		out = append(out, r)
 	}
 	return out
