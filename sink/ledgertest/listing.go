@@ -34,7 +34,7 @@ func summaries(t *testing.T, b *bench) {
 	require.JSONEq(t, `{"key":"default/test/one/0/1/1","protocol":"acp","dialect":"2","agent":"goose","session_id":"sess-1",
 "title":"Mend the <test>, please","labels":{"team":"b","job":"7"},"cwd":"","status":"open","frames":4,"events":4,"head":4,
 "unaccounted":0,"first_at":"2026-11-29T20:00:00.002Z","last_at":"2026-11-29T20:00:00.005Z","stop":"LimitReached",
-"idle_since":"2026-11-29T20:00:00.005Z","empty":false}`, string(text))
+"idle_since":"2026-11-29T20:00:00.005Z","added_at":"2026-11-29T20:00:02Z","empty":false}`, string(text))
 
 	s.Next(1, Raw("x"))
 	r = s.Record()
