@@ -80,8 +80,8 @@ func (c *Cutter) Cut(dst []schema.Frame, e journal.Entry) ([]schema.Frame, error
 	return dst, nil
 }
 
-// control makes a control frame. Behind a close no line goes on, and no line goes over a gap: what
-// was begun there is a frame of its own.
+// control makes a control frame. Behind a close no line goes on, and no line goes over a gap or over
+// damage, which may have been of any side: what was begun there is a frame of its own.
 func (c *Cutter) control(dst []schema.Frame, e journal.Entry) ([]schema.Frame, error) {
 	var cut []schema.From
 	switch e.Type {
@@ -103,16 +103,25 @@ func (c *Cutter) control(dst []schema.Frame, e journal.Entry) ([]schema.Frame, e
 				cut = append(cut, side)
 			}
 		}
+		if e.Lost > 0 {
+			cut = sides
+		}
 	}
 	// Every offset from the entry's first byte on is free up to the control frame's own, which is the
 	// entry's end: the payload is a JSON object of more bytes than there are sides.
-	dst, err := c.finish(dst, cut, e.Offset)
+	first, last := e.Offset, e.End()
+	if e.Lost > 0 {
+		// Damage begins where the frame before it may end, and may be a single byte. Behind it an
+		// entry's head is free.
+		first, last = first+1, last+uint64(len(sides))
+	}
+	dst, err := c.finish(dst, cut, first)
 	if err != nil {
 		return dst, err
 	}
 	return c.add(dst, schema.Frame{
 		At: e.At, From: schema.FromControl, Type: e.Type, End: schema.EndNone, Data: bytes.Clone(e.Data),
-	}, e.End())
+	}, last)
 }
 
 // End appends what is left at the journal's end, as frames at end+1, end+2 …

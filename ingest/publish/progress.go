@@ -35,14 +35,16 @@ func (p *progress) change(f func(p *progress)) {
 }
 
 // Stored waits until everything that stands before an offset of the journal is stored, but for a line
-// that has not ended there, and gives the capture and the number of its last frame. The error wraps
+// that has not ended there (what the writer's end makes of that line, Run's end tells), and gives the capture and the number of its last frame. The error wraps
 // ErrEnded if Run ends before, or is ctx's.
 func (p *Publisher) Stored(ctx context.Context, offset uint64) (schema.Identity, uint64, error) {
 	var target uint64 // frames cut when the offset was reached
+	var at uint64     // where the cutter stood then
 	for {
 		p.progress.mu.Lock()
-		if target == 0 && p.progress.read >= offset {
-			target = max(p.progress.cut, 1)
+		if read := p.progress.read; read >= offset && (target == 0 || read == at) {
+			// Counted again while the cutter stands there: the writer's end adds frames to what was read.
+			target, at = max(p.progress.cut, 1), read
 		}
 		reached, ended := target > 0 && p.progress.stored >= target, p.progress.ended
 		id, head := p.progress.capture, p.progress.head

@@ -205,6 +205,7 @@ func (p *Publisher) cut(ctx context.Context, q *queue) error {
 		frames, err = c.Died(frames, end)
 	}
 	if err == nil {
+		p.progress.change(func(g *progress) { g.read, g.cut = end, count+uint64(len(frames)) })
 		err = q.put(ctx, frames)
 	}
 	if err != nil {
