@@ -28,6 +28,7 @@ type fold struct {
 	key       []byte           // scratch
 	events    []wire.Event     // scratch
 	room      []jsontree.Value // scratch
+	arms      []wire.Arm       // scratch
 	spare     []byte           // for the payloads of the next open text
 
 	// The rest belongs to the frame being folded.

@@ -50,8 +50,8 @@ func (x *fold) interject(t *task, v jsontree.Value, id string) {
 		x.own(t.thought.open, false)
 	}
 	x.endStrand(t, &t.thought, schema.BoundaryWhole, flags, 0)
-	if w.text != "" && !t.repeats(w.text, byMessage) {
-		t.say(w.text, byMessage)
+	if key := sum([]byte(w.text)); w.text != "" && !t.repeats(key, byMessage) {
+		t.say(key, byMessage)
 		x.emitHere(t, &schema.Message{
 			Role: schema.Assistant, Text: w.text, MessageID: x.messageID(id), Channel: schema.Answer, Boundary: schema.BoundaryWhole,
 		}, flags)

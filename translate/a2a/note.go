@@ -96,7 +96,7 @@ func (x *fold) promote(t *task) {
 	t.notes = notes{}
 	x.settle(n.open)
 	text := n.text()
-	t.say(text, byStatus)
+	t.say(sum([]byte(text)), byStatus)
 	m := &schema.Message{
 		Role: schema.Assistant, Text: text, MessageID: x.messageID(""), Channel: schema.Answer, Boundary: schema.BoundaryTurnEnd,
 	}

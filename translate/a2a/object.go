@@ -24,8 +24,8 @@ func (x *fold) object(e *exchange, v jsontree.Value) {
 		}
 	}
 	x.dialect = ""
-	var room [4]wire.Arm
-	arms := wire.AppendArms(room[:0], envelope.Result)
+	x.arms = wire.AppendArms(x.arms[:0], envelope.Result)
+	arms := x.arms
 	if x.failing && len(arms) == 0 && !envelope.Error.Present() {
 		envelope.Error = envelope.Result
 	}
@@ -99,8 +99,7 @@ func (x *fold) other(e *exchange, v jsontree.Value) {
 	x.label = labelTasks
 	x.shared = true
 	for item := range list.Children() {
-		var room [4]wire.Arm
-		for _, a := range wire.AppendArms(room[:0], item) {
+		for _, a := range wire.AppendArms(nil, item) {
 			if a.Kind == wire.Task && (x.tasks[string(wire.TaskID(a))] != nil || x.contexts[string(wire.ContextID(a.Value))]) {
 				x.dialect = dialectOf(e, a)
 				x.taskSnapshot(e, a, "")

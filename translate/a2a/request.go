@@ -92,8 +92,7 @@ func (x *fold) ask(e *exchange, params, message jsontree.Value) {
 }
 
 func requestDialect(e *exchange, message jsontree.Value) wire.Dialect {
-	var room [4]wire.Arm
-	for _, a := range wire.AppendArms(room[:0], message) {
+	for _, a := range wire.AppendArms(nil, message) {
 		if a.Dialect != "" {
 			return a.Dialect
 		}

@@ -160,7 +160,7 @@ func (x *fold) flush(t *task, boundary schema.Boundary, flags translate.FlagSet)
 }
 
 // repeats reports whether the text was already said in the task by another carrier.
-func (t *task) repeats(text string, by carrier) bool {
+func (t *task) repeats(text digest, by carrier) bool {
 	others := byArtifact | byStatus | byMessage | byOpenArtifact
 	switch by {
 	case byArtifact: // two closed artifacts may say the same
@@ -170,11 +170,11 @@ func (t *task) repeats(text string, by carrier) bool {
 	default:
 		others &^= by
 	}
-	return t.said[sum([]byte(text))]&others != 0
+	return t.said[text]&others != 0
 }
 
-func (t *task) say(text string, by carrier) {
-	t.said[sum([]byte(text))] |= by
+func (t *task) say(text digest, by carrier) {
+	t.said[text] |= by
 	t.answered = true
 }
 

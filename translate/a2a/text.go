@@ -184,7 +184,13 @@ func (x *fold) endStrand(t *task, s *strand, boundary schema.Boundary, flags tra
 	x.settle(g)
 	text := g.Text()
 	old := text == "" || s.said && text == s.text
-	repeated := by != 0 && !old && t.repeats(text, by)
+	repeated := false
+	if by != 0 && !old {
+		key := sum([]byte(text))
+		if repeated = t.repeats(key, by); !repeated {
+			t.say(key, by)
+		}
+	}
 	if text != "" {
 		s.text, s.said = text, true
 	}
@@ -194,9 +200,6 @@ func (x *fold) endStrand(t *task, s *strand, boundary schema.Boundary, flags tra
 	if old || repeated {
 		x.drop(t, g)
 		return
-	}
-	if by != 0 {
-		t.say(text, by)
 	}
 	if t.stopped {
 		flags |= translate.Of(schema.FlagLate)
