@@ -1,43 +1,78 @@
 package journal
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/steno-io/steno/schema"
 )
+
+// reasonDamaged is the reason of the gap that stands for damage.
+const reasonDamaged = "journal damaged"
 
 // judge looks at bytes at off that are no entry: with a whole entry somewhere behind them they are
 // damage, as a writer never goes on behind half an entry; without one they are a tail that is torn
-// or still being written.
-func (r *Reader) judge() error {
-	next, err := r.wholeAfter(r.off + 1)
+// or still being written. Of damage it gives the entry that stands for it, and goes behind it.
+func (r *Reader) judge(alive bool) (e Entry, damaged bool, err error) {
+	next, err := r.wholeAfter(r.off+r.claimed(), alive)
 	if err != nil || next == 0 {
-		return err
+		return Entry{}, false, err
 	}
 	// Something was written behind: what stands at off is final now.
 	if _, err := r.peek(); !errors.Is(err, errBad) {
-		return nil
+		return Entry{}, false, nil
 	}
-	return fmt.Errorf("read journal %s: the entry at offset %d has a wrong checksum, the next whole one stands at %d: %w",
-		r.path, r.off, next, ErrDamaged)
+	lost := uint64(next - r.off)
+	payload, err := json.Marshal(schema.GapInfo{Reason: reasonDamaged, Bytes: lost})
+	if err != nil {
+		return Entry{}, false, fmt.Errorf("encode gap for damage at %d of journal %s: %w", r.off, r.path, err)
+	}
+	e = Entry{
+		From: schema.FromControl, Type: schema.TypeGap, At: r.last.UTC(), Data: payload, Offset: uint64(r.off), Lost: lost,
+	}
+	r.off, r.win = next, nil
+	if r.hurt != nil {
+		r.hurt(Notice{What: Damaged, Path: r.path, Err: fmt.Errorf(
+			"%w: the entry at offset %d has a wrong checksum, reading goes on with the next whole one at %d", ErrDamaged, e.Offset, next)})
+	}
+	return e, true, nil
+}
+
+// claimed is how many bytes at off belong to the damaged entry for certain: all that it says, if the
+// checksum of its first part is right. So what it carries is never taken for entries of this journal.
+func (r *Reader) claimed() int64 {
+	r.win = nil
+	defer func() { r.win = nil }()
+	if err := r.fill(entryHead); err != nil { // the search meets it again
+		return 1
+	}
+	_, n, _ := decodeEntry(r.win) // it is known to be no whole entry
+	return int64(max(n, 1))
 }
 
 // peek decodes the entry at off afresh without taking it.
 func (r *Reader) peek() (Entry, error) {
-	off := r.off
+	off, last := r.off, r.last
 	r.win = nil
 	e, err := r.decode()
-	r.off, r.win = off, nil
+	r.off, r.last, r.win = off, last, nil
 	return e, err
 }
 
-// wholeAfter finds the first whole entry that begins at from or behind it; 0 if there is none.
-func (r *Reader) wholeAfter(from int64) (int64, error) {
+// wholeAfter finds the first whole entry that begins at from or behind it; 0 if there is none. One
+// that is older than the last one given is none of this journal: times never run back in it. With
+// the writer alive, one that is still being written ends the search: what it carries may look whole.
+func (r *Reader) wholeAfter(from int64, alive bool) (int64, error) {
 	info, err := r.file.Stat()
 	if err != nil {
 		return 0, fmt.Errorf("search journal %s: %w", r.path, err)
 	}
-	buf := make([]byte, max(0, min(info.Size()-from+1, 2*(entryHead+MaxData))))
+	if from >= info.Size() {
+		return 0, nil
+	}
+	buf := make([]byte, min(info.Size()-from+1, 2*(entryHead+MaxData)))
 	for {
 		n, err := r.file.ReadAt(buf, from)
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -48,8 +83,12 @@ func (r *Reader) wholeAfter(from int64) (int64, error) {
 			if !atEnd && i > n/2 { // an entry beginning here may reach behind buf
 				break
 			}
-			if _, _, err := decodeEntry(buf[i:n]); err == nil {
+			e, _, err := decodeEntry(buf[i:n])
+			if err == nil && !e.At.Before(r.last) {
 				return from + int64(i), nil
+			}
+			if alive && errors.Is(err, errShort) {
+				return 0, nil
 			}
 		}
 		if atEnd {

@@ -1,8 +1,9 @@
 package journal
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -43,8 +44,8 @@ func TestCutAtEveryByte(t *testing.T) {
 	}
 }
 
-// A flipped bit is never read as data: in the last entry it is a torn tail, before it an error that
-// names file and offset, after every entry before it was given.
+// A flipped bit is never read as data: in the last entry it is a torn tail, before it a gap that counts
+// the entry's bytes and is reported once, and every other entry is given.
 func TestFlipEveryByte(t *testing.T) {
 	path, whole := fixture(t, 6)
 	full := open(t, path)
@@ -61,26 +62,81 @@ func TestFlipEveryByte(t *testing.T) {
 			continue
 		}
 		r := open(t, path)
-		n := 0
-		var err error
-		for {
-			var e Entry
-			if e, err = r.Next(t.Context()); err != nil {
-				break
-			}
-			require.Equal(t, string(list[n].Data), string(e.Data), "byte %d", i)
-			n++
-		}
-		at := r.End()
-		require.LessOrEqual(t, int(at), i, "byte %d", i)
+		var notices []Notice
+		r.Report(func(n Notice) { notices = append(notices, n) })
+		have := readAll(t, r)
 		if i >= last {
-			require.ErrorIs(t, err, io.EOF, "byte %d", i)
+			require.Equal(t, list[:len(list)-1], have, "byte %d", i)
 			require.Equal(t, len(whole)-last, int(r.Torn()))
+			require.Empty(t, notices)
 			continue
 		}
-		require.ErrorIs(t, err, ErrDamaged, "byte %d", i)
-		require.ErrorContains(t, err, fmt.Sprintf("%s: the entry at offset %d", path, at))
+		want := append([]Entry(nil), list...)
+		for n, e := range list {
+			if i < int(e.End()) {
+				want[n] = damage(t, e.Offset-entryHead, e.End(), r.Head().CreatedAt)
+				if n > 0 {
+					want[n].At = list[n-1].At
+				}
+				break
+			}
+		}
+		require.Equal(t, want, have, "byte %d", i)
+		require.Zero(t, r.Torn())
+		require.Len(t, notices, 1)
+		require.Equal(t, Damaged, notices[0].What)
+		require.ErrorIs(t, notices[0].Err, ErrDamaged)
+		require.Contains(t, notices[0].String(), path)
+		require.Equal(t, have, readAll(t, open(t, path)), "another reader gives the same")
 	}
+}
+
+// damage is the entry that stands for the bytes from one offset up to another.
+func damage(t *testing.T, from, to uint64, at time.Time) Entry {
+	t.Helper()
+	payload, err := json.Marshal(schema.GapInfo{Reason: "journal damaged", Bytes: to - from})
+	require.NoError(t, err)
+	return Entry{From: schema.FromControl, Type: schema.TypeGap, At: at, Data: payload, Offset: from, Lost: to - from}
+}
+
+// Several damaged places are several gaps.
+func TestSeveralDamagedPlaces(t *testing.T) {
+	path, whole := fixture(t, 9)
+	list := readAll(t, open(t, path))
+	for _, i := range []int{0, 1, 4, 8} {
+		whole[list[i].Offset-1] ^= 1
+	}
+	r := open(t, written(t, whole))
+	have := readAll(t, r)
+	require.Equal(t, []Entry{
+		damage(t, r.Start(), list[1].End(), r.Head().CreatedAt), list[2], list[3],
+		damage(t, list[3].End(), list[4].End(), list[3].At), list[5], list[6], list[7],
+		damage(t, list[7].End(), list[8].End(), list[7].At), list[9],
+	}, have)
+}
+
+// An agent that prints a journal leaves whole entries inside an entry. In damage they stay data.
+func TestEntriesInsideADamagedEntry(t *testing.T) {
+	foreign, err := appendEntry(nil, schema.FromAgent, schema.TypeData, time.Now().Add(time.Hour).UnixNano(), []byte("foreign"))
+	require.NoError(t, err)
+	older, err := appendEntry(nil, schema.FromAgent, schema.TypeData, 1, []byte("older"))
+	require.NoError(t, err)
+	w, err := Create(Options{Dir: t.TempDir(), Head: testHead()})
+	require.NoError(t, err)
+	for _, data := range [][]byte{[]byte("first"), append(foreign, 'x'), []byte("second"), append(older, 'x'), []byte("third")} {
+		require.NoError(t, w.Append(t.Context(), schema.FromAgent, time.Now(), data))
+	}
+	require.NoError(t, w.Close())
+	list := readAll(t, open(t, w.Path()))
+	b, err := os.ReadFile(w.Path())
+	require.NoError(t, err)
+	b[list[1].End()-1] ^= 1            // its length is believed: what it carries is its own
+	b[list[3].Offset-entryHead] ^= 0x1 // its length is not: what it carries is too old to follow here
+	have := readAll(t, open(t, written(t, b)))
+	require.Equal(t, []Entry{
+		list[0], damage(t, list[0].End(), list[1].End(), list[0].At),
+		list[2], damage(t, list[2].End(), list[3].End(), list[2].At), list[4],
+	}, have)
 }
 
 // What a machine's end leaves: the size is there, the bytes are zeros.
@@ -107,9 +163,14 @@ func TestWholeEntryFarBehindDamage(t *testing.T) {
 			_, err := r.Next(t.Context())
 			require.NoError(t, err)
 		}
-		_, err := r.Next(t.Context())
-		require.ErrorIs(t, err, ErrDamaged)
-		require.ErrorContains(t, err, fmt.Sprintf("next whole one stands at %d", int(last)+gap))
+		e, err := r.Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, damage(t, last, last+uint64(gap), list[len(list)-2].At), e)
+		e, err = r.Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, string(list[len(list)-1].Data), string(e.Data))
+		_, err = r.Next(t.Context())
+		require.ErrorIs(t, err, io.EOF)
 	}
 }
 
@@ -174,7 +235,7 @@ func TestHalfWrittenEntryOfALivingWriter(t *testing.T) {
 	require.Equal(t, uint64(25), r.Torn())
 }
 
-// Damage in a living writer's file is found as soon as a whole entry stands behind it.
+// Damage in a living writer's file is given as soon as a whole entry stands behind it.
 func TestDamageUnderALivingWriter(t *testing.T) {
 	w := create(t, Options{})
 	require.NoError(t, w.Append(t.Context(), schema.FromAgent, time.Now(), []byte("one")))
@@ -189,9 +250,41 @@ func TestDamageUnderALivingWriter(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, func() {
 		appended <- w.Append(t.Context(), schema.FromAgent, time.Now(), []byte("three"))
 	})
-	_, err = r.Next(t.Context())
-	require.ErrorIs(t, err, ErrDamaged)
+	gap, err := r.Next(t.Context())
+	require.NoError(t, err)
 	require.NoError(t, <-appended)
+	require.Equal(t, damage(t, e.End(), e.End()+entryHead+3, e.At), gap)
+	e, err = r.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "three", string(e.Data))
+}
+
+// An entry that a living writer is still writing behind damage is waited for, whatever it carries.
+func TestHalfWrittenEntryBehindDamage(t *testing.T) {
+	inner, err := appendEntry(nil, schema.FromAgent, schema.TypeData, time.Now().Add(time.Hour).UnixNano(), []byte("inner"))
+	require.NoError(t, err)
+	outer, err := appendEntry(nil, schema.FromAgent, schema.TypeData, time.Now().Add(time.Hour).UnixNano(), append(inner, 'x'))
+	require.NoError(t, err)
+	w := create(t, Options{})
+	require.NoError(t, w.Append(t.Context(), schema.FromAgent, time.Now(), []byte("two")))
+	end := w.end
+	_, err = w.file.WriteAt([]byte{0xff}, end-3-entryHead)
+	require.NoError(t, err)
+	_, err = w.file.WriteAt(outer[:len(outer)-1], end)
+	require.NoError(t, err)
+	r := open(t, w.Path())
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = r.Next(soon)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	_, err = w.file.WriteAt(outer, end)
+	require.NoError(t, err)
+	gap, err := r.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, damage(t, r.Start(), uint64(end), r.Head().CreatedAt), gap)
+	e, err := r.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, string(append(inner, 'x')), string(e.Data))
 }
 
 func TestOpenRefusesOtherFiles(t *testing.T) {

@@ -82,11 +82,19 @@ type Entry struct {
 	Type   schema.FrameType
 	At     time.Time // UTC
 	Data   []byte
-	Offset uint64 // of Data's first byte in the file
+	Offset uint64 // of Data's first byte in the file; with Lost, of the first damaged byte
+	// Lost is how many damaged bytes of the file the entry stands for; 0 for an entry as written. It
+	// is a gap then, and its Data, a schema.GapInfo, are the reader's word and stand in no file.
+	Lost uint64
 }
 
-// End is the offset just behind the entry's data.
-func (e Entry) End() uint64 { return e.Offset + uint64(len(e.Data)) }
+// End is the offset just behind the entry's data, or behind the damage.
+func (e Entry) End() uint64 {
+	if e.Lost > 0 {
+		return e.Offset + e.Lost
+	}
+	return e.Offset + uint64(len(e.Data))
+}
 
 // WhenFull says what happens to a conversation when it cannot be kept.
 type WhenFull string

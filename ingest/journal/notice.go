@@ -2,7 +2,7 @@ package journal
 
 import "fmt"
 
-// What happened to a writer that its owner should say aloud.
+// What happened to a journal that its writer's or reader's owner should say aloud.
 type What string
 
 // Happenings.
@@ -12,6 +12,7 @@ const (
 	Passing  What = "passing"   // not kept: the conversation goes on unrecorded
 	Resumed  What = "resumed"   // kept again
 	Failed   What = "failed"    // a write or a sync failed
+	Damaged  What = "damaged"   // a reader found bytes that are no entry, with whole ones behind them
 )
 
 // Notice is one happening. Used and Max are bytes of the directory's journals, 0 where they do not

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -19,10 +20,12 @@ type Reader struct {
 	file  *os.File
 	head  Head
 	start int64
-	off   int64  // behind the last entry given
-	win   []byte // bytes of the file from off on; dropped where they hold no whole entry
-	buf   []byte // what win is cut from
+	off   int64     // behind the last entry given
+	last  time.Time // of the last entry given; before the first, of the head
+	win   []byte    // bytes of the file from off on; dropped where they hold no whole entry
+	buf   []byte    // what win is cut from
 	torn  int64
+	hurt  func(Notice) // hears of damage; nil: nobody does
 
 	bell  <-chan struct{}   // rung by a Watch
 	leave func()            // gives the bell back
@@ -52,7 +55,7 @@ func (r *Reader) readHead() error {
 		h, n, err := decodeHead(r.win)
 		switch {
 		case err == nil:
-			r.head, r.start, r.off, r.win = h, int64(n), int64(n), r.win[n:]
+			r.head, r.last, r.start, r.off, r.win = h, h.CreatedAt, int64(n), int64(n), r.win[n:]
 			return nil
 		case !errors.Is(err, errShort):
 			return fmt.Errorf("open journal %s: %w", r.path, err)
@@ -62,6 +65,10 @@ func (r *Reader) readHead() error {
 		need = n
 	}
 }
+
+// Report sets who hears of damage: once for each damaged place, when Next gives the entry that stands
+// for it.
+func (r *Reader) Report(f func(Notice)) { r.hurt = f }
 
 // Head is the journal's head.
 func (r *Reader) Head() Head { return r.head }
@@ -78,7 +85,8 @@ func (r *Reader) Torn() uint64 { return uint64(r.torn) }
 
 // Next gives the next entry; its Data are valid until the next call. It waits while the writer
 // lives, until ctx ends. With the writer gone and every whole entry given it returns io.EOF, again
-// and again. A wrong checksum with whole entries behind it wraps ErrDamaged.
+// and again. Damage with a whole entry behind it is given as one gap entry with Lost, and then what
+// stands behind; a later reader gives the same.
 func (r *Reader) Next(ctx context.Context) (Entry, error) {
 	for {
 		e, err := r.read()
@@ -96,8 +104,8 @@ func (r *Reader) Next(ctx context.Context) (Entry, error) {
 			return e, err
 		}
 		if errors.Is(err, errBad) {
-			if err := r.judge(); err != nil {
-				return Entry{}, err
+			if e, damaged, err := r.judge(alive); damaged || err != nil {
+				return e, err
 			}
 		}
 		if !alive {
@@ -152,7 +160,7 @@ func (r *Reader) decode() (Entry, error) {
 		return Entry{}, err
 	}
 	e.Offset = uint64(r.off) + entryHead
-	r.off += int64(n)
+	r.off, r.last = r.off+int64(n), e.At
 	r.win = r.win[n:]
 	return e, nil
 }
