@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -8,9 +9,12 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/synadia-io/orbit.go/natscontext"
 
 	"github.com/steno-io/steno/cmd/steno/holder"
+	"github.com/steno-io/steno/ingest/publish"
+	"github.com/steno-io/steno/schema/topology"
 )
 
 // errUnreachable marks a NATS that does not answer.
@@ -81,4 +85,37 @@ func printable(destination string) string {
 		urls[i] = rest
 	}
 	return "NATS at " + strings.Join(urls, ",")
+}
+
+// streams is a connection to a NATS with what appending to it takes.
+type streams struct {
+	conn      *nats.Conn
+	js        jetstream.JetStream
+	info      topology.Info
+	blobs     *topology.Blobs
+	batchFrom int // frames; whether the server fsyncs every write is not known, so as if it did
+}
+
+// connectStreams connects to a destination and checks its streams; close conn at the end.
+func connectStreams(ctx context.Context, destination string) (*streams, error) {
+	conn, err := dial(destination)
+	if err != nil {
+		return nil, err
+	}
+	s := &streams{conn: conn}
+	if s.js, err = jetstream.New(conn); err != nil {
+		err = fmt.Errorf("open JetStream: %w", err)
+	}
+	if err == nil {
+		s.info, err = topology.Check(ctx, s.js)
+	}
+	if err == nil {
+		s.blobs, err = topology.OpenBlobs(ctx, s.js)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	s.batchFrom = publish.BatchFrom(s.info.Replicas, true)
+	return s, nil
 }

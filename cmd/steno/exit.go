@@ -19,10 +19,12 @@ const (
 	exitGap         = 11 // consistent, but holding a gap frame
 	exitUnavailable = 69
 	exitConfig      = 78
+	exitSignal      = 128 // and the signal's number, as a shell says
+	exitInterrupt   = exitSignal + 2
 )
 
-// exitError is an error with its exit code; a nil cause says nothing on stderr, because the command
-// has said it.
+// exitError is an error with its exit code. Without a cause it has no text, because the command has
+// said it; what it is joined with is still said.
 type exitError struct {
 	code  int
 	cause error
@@ -30,7 +32,7 @@ type exitError struct {
 
 func (e *exitError) Error() string {
 	if e.cause == nil {
-		return fmt.Sprintf("exit %d", e.code)
+		return ""
 	}
 	return e.cause.Error()
 }
@@ -44,6 +46,7 @@ func usage(format string, args ...any) error {
 // exitCode gives the exit code of an error.
 func exitCode(err error) int {
 	var e *exitError
+	var signal stoppedBy
 	switch {
 	case err == nil:
 		return exitOK
@@ -56,8 +59,10 @@ func exitCode(err error) int {
 	case errors.Is(err, topology.ErrDrifted), errors.Is(err, topology.ErrMissing), errors.Is(err, topology.ErrPartitions),
 		errors.Is(err, sqlite.ErrVersion):
 		return exitConfig
+	case errors.As(err, &signal):
+		return exitSignal + int(signal)
 	case errors.Is(err, context.Canceled):
-		return 130 // as a shell says of SIGINT
+		return exitInterrupt
 	}
 	return exitRuntime
 }

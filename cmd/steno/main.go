@@ -12,8 +12,38 @@ import (
 var version = "dev"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	code := run(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})
 	stop()
 	os.Exit(code)
 }
+
+// untilSignal is a context that ends with the first SIGINT or SIGTERM, which its cause names. The
+// second one ends the process at once.
+func untilSignal() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			if s, ok := s.(syscall.Signal); ok {
+				cancel(stoppedBy(s))
+			}
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil); <-done; signal.Stop(signals) }
+}
+
+// stoppedBy is the cause of a context that a signal has ended.
+type stoppedBy syscall.Signal
+
+// Error implements error.
+func (s stoppedBy) Error() string { return "stopped: " + syscall.Signal(s).String() }
+
+// Is makes it a cancellation like any other.
+func (s stoppedBy) Is(target error) bool { return target == context.Canceled }

@@ -108,7 +108,7 @@ func (a *app) tapped(ctx context.Context, command []string, w *journal.Writer) e
 	if w != nil {
 		o.Journal = w
 	}
-	if out, ok := a.out.(*os.File); ok {
+	if out, ok := a.stdio.out.(*os.File); ok {
 		o.Stdout = out
 	}
 	if err, ok := a.err.(*os.File); ok {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -14,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/steno-io/steno/cmd/steno/holder"
+	"github.com/steno-io/steno/ingest/journal"
 )
 
 // stdio is a command's surroundings.
@@ -26,28 +29,34 @@ type stdio struct {
 // app is what all commands share: the global flags and what follows from them.
 type app struct {
 	stdio
+	out      *output // in front of stdio's
 	data     string
 	nats     string
 	context  string
 	sync     string
 	logLevel string
 	config   string
+	from     origins
 	log      zerolog.Logger
+	// unprepared is why a tap cannot record, where its agent is to run all the same.
+	unprepared error
 }
 
 // run runs the command line and gives the exit code.
 func run(ctx context.Context, args []string, std stdio) int {
-	a := &app{stdio: std, log: zerolog.Nop()}
+	a := &app{stdio: std, out: &output{to: std.out}, log: zerolog.Nop()}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(std.in)
-	root.SetOut(std.out)
+	root.SetOut(a.out)
 	root.SetErr(std.err)
 	err := root.ExecuteContext(ctx)
-	code := exitCode(err)
-	var e *exitError
-	if err != nil && !(errors.As(err, &e) && e.cause == nil) && code != 130 {
-		fmt.Fprintln(std.err, "steno:", err)
+	if a.out.first != nil && !errors.Is(err, a.out.first) {
+		err = errors.Join(err, a.out.first)
+	}
+	code := exitCode(why(ctx, err))
+	if err != nil && strings.TrimSpace(err.Error()) != "" && code < exitSignal {
+		fmt.Fprintln(std.err, "steno:", strings.TrimSpace(err.Error()))
 	}
 	return code
 }
@@ -72,6 +81,7 @@ that proves the one follows from the other.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w (see %s --help)", err, cmd.CommandPath())
 	})
+	group(root)
 	p := root.PersistentFlags()
 	p.StringVar(&a.data, "data", defaultData(), "data directory")
 	p.StringVar(&a.nats, "nats", "", "NATS URL; without one the data directory's own server is used")
@@ -84,10 +94,25 @@ that proves the one follows from the other.`,
 		a.lsCommand(), a.showCommand(), a.tailCommand(), a.replayCommand(), a.verifyCommand(),
 		a.streamsCommand(), a.doctorCommand(), a.versionCommand(),
 	)
-	for _, c := range root.Commands() {
-		usageArgs(c)
-	}
+	usageArgs(root)
 	return root
+}
+
+// group makes a command that has only commands: without one it prints its help, and it says which one
+// an unknown name may have meant.
+func group(c *cobra.Command) {
+	c.SuggestionsMinimumDistance = 2
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		meant := cmd.SuggestionsFor(args[0])
+		if len(meant) == 0 {
+			return fmt.Errorf("unknown command %q for %s", args[0], cmd.CommandPath())
+		}
+		return fmt.Errorf("unknown command %q for %s; did you mean %s?", args[0], cmd.CommandPath(), strings.Join(meant, " or "))
+	}
 }
 
 // usageArgs makes a wrong number of arguments a usage error.
@@ -107,20 +132,60 @@ func usageArgs(c *cobra.Command) {
 	}
 }
 
+// networked are the commands that may go to a NATS of their own.
+var networked = []string{"record", "import", "streams"}
+
 // prepare fills in flags from the environment and the config file, and sets up the log.
 func (a *app) prepare(cmd *cobra.Command) error {
+	if cmd.HasSubCommands() {
+		return nil // it prints its help
+	}
+	err := a.fillIn(cmd)
+	if err != nil && cmd.Name() == "record" && cmd.Flag("when-full").Value.String() == string(journal.Pass) {
+		a.unprepared, err = err, nil
+	}
+	return err
+}
+
+func (a *app) fillIn(cmd *cobra.Command) error {
 	if err := a.fillFlags(cmd); err != nil {
 		return &exitError{exitConfig, err}
 	}
+	if err := a.checkNetwork(topCommand(cmd).Name()); err != nil {
+		return err
+	}
 	level, err := zerolog.ParseLevel(a.logLevel)
-	if err != nil {
-		return usage("--log-level %q: want debug, info, warn or error", a.logLevel)
+	if err != nil || a.logLevel == "" {
+		return a.badValue(fmt.Errorf("--log-level %q: want debug, info, warn or error", a.logLevel), "log-level")
 	}
 	out := a.err
 	if a.isTerminal(a.err) {
 		out = zerolog.ConsoleWriter{Out: a.err, TimeFormat: time.TimeOnly, NoColor: os.Getenv("NO_COLOR") != ""}
 	}
 	a.log = zerolog.New(out).Level(level).With().Timestamp().Logger()
+	return nil
+}
+
+// checkNetwork refuses flags that name a NATS where the command would not go there. Of a URL and a
+// context the one on the command line counts.
+func (a *app) checkNetwork(command string) error {
+	given := func(flag string) bool { return a.from[flag] == commandLine }
+	for _, flag := range []string{"nats", "context"} {
+		if given(flag) && !slices.Contains(networked, command) {
+			return usage("--%s: steno %s works in the data directory; %s take it", flag, command, "record, import and streams")
+		}
+	}
+	if a.nats == "" || a.context == "" {
+		return nil
+	}
+	switch {
+	case given("nats") == given("context"):
+		return a.badValue(errors.New("--nats and --context: want one of them"), "nats", "context")
+	case given("nats"):
+		a.context = ""
+	default:
+		a.nats = ""
+	}
 	return nil
 }
 
@@ -131,7 +196,7 @@ func (a *app) syncInterval() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(a.sync)
 	if err != nil || d <= 0 {
-		return 0, usage("--sync %q: want always, or a time such as 1s", a.sync)
+		return 0, a.badValue(fmt.Errorf("--sync %q: want always, or a time such as 1s", a.sync), "sync")
 	}
 	return d, nil
 }
@@ -145,12 +210,12 @@ func (a *app) isTerminal(w any) bool {
 
 // colour reports whether the output takes colour.
 func (a *app) colour() bool {
-	return a.isTerminal(a.out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return a.isTerminal(a.stdio.out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
 // width is the output's width in columns; 0 if it is no terminal.
 func (a *app) width() int {
-	if f, ok := a.out.(*os.File); ok {
+	if f, ok := a.stdio.out.(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
 			return w
 		}

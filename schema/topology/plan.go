@@ -65,7 +65,7 @@ func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error)
 	var steps []step
 	for _, want := range c.streams() {
 		all := append(append([]setting(nil), settings...), replicas)
-		if c.MaxBytes > 0 {
+		if c.MaxBytes != 0 {
 			all = append(all, maxBytes)
 		}
 		create := func(ctx context.Context) error {

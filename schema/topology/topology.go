@@ -49,10 +49,13 @@ var (
 type Config struct {
 	Replicas   int    // of every stream and bucket: 1, 3 or 5; 0 is 1
 	Partitions uint32 // 0 is what the streams have, or schema.Partitions for new ones
-	// MaxBytes bounds STENO_RAW and STENO_EVENTS, each; 0 leaves them without a bound. A full stream
-	// refuses new messages and forgets none.
+	// MaxBytes bounds STENO_RAW and STENO_EVENTS, each; 0 leaves them as they are, new ones without a
+	// bound, and Unbounded takes a bound away. A full stream refuses new messages and forgets none.
 	MaxBytes int64
 }
+
+// Unbounded takes the bound on bytes away.
+const Unbounded int64 = -1
 
 func (c Config) validate() error {
 	switch c.Replicas {
@@ -60,8 +63,8 @@ func (c Config) validate() error {
 	default:
 		return fmt.Errorf("check topology: %d replicas: want 1, 3 or 5", c.Replicas)
 	}
-	if c.MaxBytes < 0 {
-		return fmt.Errorf("check topology: a bound of %d bytes: want 0 or more", c.MaxBytes)
+	if c.MaxBytes < Unbounded {
+		return fmt.Errorf("check topology: a bound of %d bytes: want 0 or more, or Unbounded", c.MaxBytes)
 	}
 	return nil
 }
@@ -99,7 +102,11 @@ func (c Config) streams() []jetstream.StreamConfig {
 }
 
 // Difference is one setting that is not as it should be.
-type Difference struct{ Setting, Want, Got string }
+type Difference struct {
+	Setting string `json:"setting"`
+	Want    string `json:"want"`
+	Got     string `json:"got"`
+}
 
 // String writes the setting with both values.
 func (d Difference) String() string {
@@ -108,9 +115,9 @@ func (d Difference) String() string {
 
 // Change is what Apply does to one stream or bucket: it creates it, or mends the differences.
 type Change struct {
-	Stream      string
-	Create      bool
-	Differences []Difference
+	Stream      string       `json:"stream"`
+	Create      bool         `json:"create"`
+	Differences []Difference `json:"differences,omitempty"`
 }
 
 // String writes the change in one line.

@@ -66,7 +66,7 @@ func TestApplyRefusesOtherPartitions(t *testing.T) {
 func TestConfigIsChecked(t *testing.T) {
 	ctx := deadline(t)
 	s := natstest.StartWith(t, natstest.Options{Bare: true})
-	for _, c := range []topology.Config{{Replicas: 2}, {Replicas: -1}, {MaxBytes: -1}} {
+	for _, c := range []topology.Config{{Replicas: 2}, {Replicas: -1}, {MaxBytes: -2}} {
 		_, err := topology.Apply(ctx, s.JS, c)
 		require.Error(t, err, "%+v", c)
 	}
@@ -156,4 +156,15 @@ func TestBoundRefusesAndForgetsNothing(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.JS.Publish(ctx, subject, make([]byte, 1000))
 	require.NoError(t, err)
+
+	changes, err := topology.Apply(ctx, s.JS, topology.Config{})
+	require.NoError(t, err)
+	require.Empty(t, changes, "a bound that is not named stays")
+	changes, err = topology.Apply(ctx, s.JS, topology.Config{MaxBytes: topology.Unbounded})
+	require.NoError(t, err)
+	require.Len(t, changes, 2, "the bound of both streams is taken away")
+	require.Contains(t, changes[0].String(), "max_bytes: want none, got 1048576")
+	changes, err = topology.Plan(ctx, s.JS, topology.Config{MaxBytes: topology.Unbounded})
+	require.NoError(t, err)
+	require.Empty(t, changes)
 }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/steno-io/steno/sink"
+)
+
+// inSession opens the data directory for a command, does its work, and gives the directory back.
+func (a *app) inSession(ctx context.Context, name string, do func(context.Context, *session) error) error {
+	s, ctx, err := a.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(why(ctx, do(ctx, s)), s.close())
+}
+
+// withTranscript is inSession for commands that work on one transcript, which args name.
+func (a *app) withTranscript(ctx context.Context, name string, args []string, do func(context.Context, *session, sink.Summary) error) error {
+	return a.inSession(ctx, name, func(ctx context.Context, s *session) error {
+		t, err := find(ctx, s.ledger, args)
+		if err != nil {
+			return err
+		}
+		return do(ctx, s, t)
+	})
+}
+
+// plural writes a number with its noun.
+func plural[N ~int | ~int64 | ~uint32 | ~uint64](n N, noun string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s", noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// wrapped breaks a text at its spaces so that no line but one of a single long word passes the width
+// in characters; the lines behind the first begin with indent.
+func wrapped(text string, width int, indent string) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			b.WriteString("\n" + indent)
+			column = len(indent)
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}

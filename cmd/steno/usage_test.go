@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// runHere runs a command in this process, which shows its exit code and what it says.
+func runHere(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(t.TempDir(), "none"))
+	var out, errs bytes.Buffer
+	code = run(t.Context(), args, stdio{os.Stdin, &out, &errs})
+	return out.String(), errs.String(), code
+}
+
+func TestUsageErrors(t *testing.T) {
+	for _, tt := range []struct{ args, says string }{
+		{"bogus", `unknown command "bogus" for steno`},
+		{"sho", "did you mean show?"},
+		{"streams bogus", `unknown command "bogus" for steno streams`},
+		{"streams aply", "did you mean apply?"},
+		{"streams plan --replicas 2", "--replicas 2: want 1, 3 or 5"},
+		{"streams plan --max-bytes -1", "--max-bytes -1: want 0 or more"},
+		{"ls --bogus", "unknown flag: --bogus"},
+		{"ls --nats nats://x", "steno ls works in the data directory; record, import and streams take it"},
+		{"show --context x", "record, import and streams take it"},
+		{"import --nats nats://x --context y f", "want one of them"},
+		{"import --nats nats://s3cret@h:port " + recording("codex-acp-0.16.0.json"), "not a NATS URL"},
+		{"up --sync never", "--sync"},
+		{"ls --log-level loud", "--log-level"},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			stdout, stderr, code := runHere(t, append(strings.Fields(tt.args), "--data", t.TempDir())...)
+			require.Equal(t, exitUsage, code, stderr)
+			require.Contains(t, stderr, tt.says)
+			require.NotContains(t, stderr, "s3cret")
+			require.Empty(t, stdout)
+		})
+	}
+	stdout, _, code := runHere(t)
+	require.Zero(t, code)
+	require.Contains(t, stdout, "steno demo")
+}
+
+func TestConfigurationErrors(t *testing.T) {
+	for name, value := range map[string]string{
+		"STENO_REPLICAS": "2", "STENO_PARTITIONS": "many", "STENO_SYNC": "never", "STENO_LOG_LEVEL": "loud", "STENO_MAX_BYTES": "-3",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			_, stderr, code := runHere(t, "streams", "plan", "--data", t.TempDir())
+			require.Equal(t, exitConfig, code, stderr)
+			require.Contains(t, stderr, name)
+		})
+	}
+	for _, tt := range []struct{ text, says string }{
+		{`bogus = 1`, "key bogus"},
+		{"[bogus]\ndata = \"d\"", "table [bogus]"},
+		{"[ls]\nspeed = 3", "key ls.speed"},
+		{`config = "other"`, "key config"},
+		{`sync = ["a", "b"]`, "sync: want one value, not a list"},
+		{"[record]\nwhen-full = 3 4", "read config file"},
+		{"[streams]\nreplicas = 2", "streams"},
+	} {
+		t.Run(tt.text, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "config.toml")
+			require.NoError(t, os.WriteFile(path, []byte(tt.text), 0o600))
+			_, stderr, code := runHere(t, "streams", "plan", "--data", t.TempDir(), "--config", path)
+			require.Equal(t, exitConfig, code, stderr)
+			require.Contains(t, stderr, tt.says)
+		})
+	}
+}
+
+func TestAListSetsAFlagOnceForEachElement(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	require.NoError(t, os.WriteFile(path, []byte("data = \"/top\"\n[record]\nlabel = [\"a=b\", \"c=d,e\"]\n"), 0o600))
+	a := &app{out: &output{to: io.Discard}}
+	root := a.root()
+	cmd, _, err := root.Find([]string{"record"})
+	require.NoError(t, err)
+	require.NoError(t, cmd.ParseFlags([]string{"--config", path}))
+	require.NoError(t, a.fillFlags(cmd))
+	labels, err := cmd.Flags().GetStringArray("label")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a=b", "c=d,e"}, labels)
+	require.Equal(t, "/top", a.data)
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// Each command that prints ends with 1 where what it prints cannot be written.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	data := t.TempDir()
+	ok(t, "import", "--data", data, recording("codex-acp-0.16.0.json"))
+	for _, command := range []string{
+		"ls", "ls --json", "show", "show --json", "verify", "verify --json", "doctor", "doctor --json",
+		"import " + recording("gemini-cli-0.46.0.json"), "import --json " + recording("gemini-cli-0.46.0.json"),
+		"streams plan", "streams plan --json", "streams check", "streams check --json", "version", "version --json",
+		"translate " + recording("codex-acp-0.16.0.json"), "replay --json --speed 1000000 --idle-limit 1ms", "tail --until-end", "--help",
+	} {
+		t.Run(command, func(t *testing.T) {
+			var errs bytes.Buffer
+			args := append(strings.Fields(command), "--data", data)
+			require.Equal(t, exitRuntime, run(t.Context(), args, stdio{os.Stdin, full{}, &errs}), errs.String())
+			require.Equal(t, 1, strings.Count(errs.String(), syscall.ENOSPC.Error()), errs.String())
+		})
+	}
+}
+
+func TestWhatIsJoinedToASilentExitIsSaid(t *testing.T) {
+	err := errors.Join(&exitError{code: exitChanged}, errors.New("close ledger"))
+	require.Equal(t, exitChanged, exitCode(err))
+	require.Equal(t, "close ledger", strings.TrimSpace(err.Error()))
+}
+
+func TestASignalEndsWithTheCodeOfAShell(t *testing.T) {
+	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		ctx, stop := untilSignal()
+		defer stop()
+		require.NoError(t, syscall.Kill(os.Getpid(), signal))
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Minute):
+			t.Fatal("the context did not end")
+		}
+		require.Equal(t, want, exitCode(why(ctx, ctx.Err())))
+		require.ErrorIs(t, context.Cause(ctx), context.Canceled)
+	}
+}
