@@ -9,7 +9,7 @@ const (
 	FlagLate Flag = "late"
 	// FlagReplayed: the agent sent it as history between a session/load or session/resume and its answer.
 	FlagReplayed Flag = "replayed"
-	// FlagPartial: the message was cut by the end of the capture.
+	// FlagPartial: the message was cut by the end of the capture or of its stream.
 	FlagPartial Flag = "partial"
 	// FlagInferred: the event was concluded from a frame that does not say it, such as the end of a turn from an answer without its request.
 	FlagInferred Flag = "inferred"

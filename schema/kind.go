@@ -52,8 +52,8 @@ const (
 	BoundaryPrompt    Boundary = "prompt"     // the prompt itself; or a new prompt, and it had no id
 	BoundaryTurnEnd   Boundary = "turn_end"   // the turn ended
 	BoundaryReplayEnd Boundary = "replay_end" // the replay of a session's history ended
-	BoundaryClose     Boundary = "close"      // the session was closed
-	BoundaryEnd       Boundary = "end"        // the capture ended
+	BoundaryClose     Boundary = "close"      // the session, or the artifact, was closed
+	BoundaryEnd       Boundary = "end"        // the capture, or the stream, ended
 	BoundaryWhole     Boundary = "whole"      // it came as one piece
 )
 
