@@ -131,6 +131,9 @@ func (b *casing) ask(e *casedExchange) {
 	} else {
 		f.Data = []byte(`{"jsonrpc":"2.0","id":0,"method":"` + call + `","params":{}}`)
 	}
+	if version, _, _ := strings.Cut(b.c.Dialect, " "); f.HTTP == nil && (version == "0.3" || version == "1.0") {
+		f.HTTP = []byte(`{"a2a_version":"` + version + `"}`)
+	}
 	b.append(e, f)
 }
 

@@ -1,7 +1,9 @@
 package a2a
 
 import (
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/steno-io/steno/schema"
 	wire "github.com/steno-io/steno/schema/wire/a2a"
@@ -59,6 +61,11 @@ func (x *fold) witness(e *exchange, evidence wire.Evidence) {
 	}
 	if call, dialect := wire.ReadPath(evidence.Method, evidence.Path); call != "" && e.call == "" {
 		e.call, e.method, e.binding, e.dialect = call, string(call), bindingREST, dialect
+	}
+	if _, query, _ := strings.Cut(evidence.Path, "?"); evidence.Version == "" && query != "" {
+		if values, err := url.ParseQuery(query); err == nil { // a version that cannot be read says nothing
+			evidence.Version = values.Get("A2A-Version")
+		}
 	}
 	if v := wire.ReadVersion(evidence.Version); v != "" {
 		e.dialect = v

@@ -24,12 +24,14 @@ func (x *fold) message(e *exchange, a wire.Arm) {
 	if loose {
 		t = x.anonymous(e)
 	}
+	if loose {
+		t.messages++
+	}
 	if role, ok := wire.ReadRole(v); ok && role == schema.User {
 		x.echo(e, t, v, id, schema.FlagEcho)
 		return
 	}
 	if loose {
-		t.messages++
 		x.messagePiece(t, v, id)
 		return
 	}

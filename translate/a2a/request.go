@@ -51,7 +51,7 @@ func (x *fold) asking(e *exchange, v jsontree.Value) {
 		params = envelope.Params
 		call, dialect := wire.ReadMethod(envelope.Method)
 		e.call, e.method, e.binding = call, envelope.Method, bindingRPC
-		if dialect != "" {
+		if e.dialect == "" { // the version header goes before the method's name
 			e.dialect = dialect
 		}
 	}

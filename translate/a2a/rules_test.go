@@ -257,3 +257,24 @@ func TestAListTellsOfThisConversationOnly(t *testing.T) {
 		`< e2 {"jsonrpc":"2.0","id":2,"result":{"tasks":[{"id":"t","contextId":"c","status":{"state":"completed"}},{"id":"u","contextId":"other","status":{"state":"failed"}},{"id":"v","contextId":"c","status":{"state":"rejected"}}]}}`)
 	require.Equal(t, []string{`stop EndTurn ""`, `stop Other "rejected"`}, got)
 }
+
+func TestTheVersionOfALabelIsTheObjectsElseTheExchanges(t *testing.T) {
+	fault := `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no such task"}}`
+	get := `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`
+	for name, c := range map[string]struct{ evidence, request, answer, want string }{
+		"the method's":              {``, get, fault, "a2a/1.0/jsonrpc/GetTask/error"},
+		"the header's":              {`{"a2a_version":"0.3"}`, get, fault, "a2a/0.3/jsonrpc/GetTask/error"},
+		"the query's":               {`{"path":"/rpc?A2A-Version=0.3"}`, get, fault, "a2a/0.3/jsonrpc/GetTask/error"},
+		"the object's":              {`{"a2a_version":"1.0"}`, get, `{"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t","status":{}}}`, "a2a/0.3/jsonrpc/GetTask/task"},
+		"the path's":                {`{"method":"GET","path":"/v1/tasks/t"}`, "", `{"id":"t","status":{}}`, "a2a/0.3/rest/GetTask/task"},
+		"no one's, so the current":  {``, "", `{"id":"t","status":{}}`, "a2a/1.0/rest/unknown/task"},
+		"an old method's of no use": {``, `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t"}}`, `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","status":{}}}}`, "a2a/1.0/jsonrpc/tasks/get/task"},
+	} {
+		frames := talk("> e "+c.request, "< e "+c.answer)
+		if c.evidence != "" {
+			frames[0].HTTP = []byte(c.evidence)
+		}
+		events := translatetest.Fold(Translator{}, frames)
+		require.Equal(t, c.want, events[len(events)-1].Kind.(*schema.Raw).Source, name)
+	}
+}
