@@ -15,7 +15,6 @@ type artifact struct {
 	thought strand
 	pieces  []piece        // that wait for the boundary
 	held    map[digest]int // parts that are not text, by how often they came
-	last    bool           // its last chunk was seen
 }
 
 // artifactUpdate folds a chunk.

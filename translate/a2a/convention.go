@@ -16,19 +16,18 @@ type convention struct {
 
 // step is what a part says of one tool call.
 type step struct {
-	id       string
-	name     string
-	title    string
-	calls    bool // it is the call itself
-	input    jsontree.Value
-	results  bool // it has the result
-	output   jsontree.Value
-	display  string // the result for people, where there is one
-	failed   bool
-	phase    schema.Phase // that the call enters; empty if the part does not say
-	approval schema.JSON  // waiting: what is asked
-	reason   schema.CancelReason
-	decided  bool // somebody allowed it
+	id      string
+	name    string
+	title   string
+	calls   bool // it is the call itself
+	input   jsontree.Value
+	results bool // it has the result
+	output  jsontree.Value
+	display string // the result for people, where there is one
+	failed  bool
+	phase   schema.Phase // that the call enters; empty if the part does not say
+	reason  schema.CancelReason
+	decided bool // somebody allowed it
 }
 
 // conventions are tried in order.

@@ -3,9 +3,6 @@ package a2a
 import (
 	"encoding/json"
 	"strings"
-
-	wire "github.com/steno-io/steno/schema/wire/a2a"
-	"github.com/steno-io/steno/schema/wire/jsontree"
 )
 
 // profile says what a peer means where the protocol leaves it open. The zero value guesses nothing. A
@@ -25,28 +22,26 @@ type profile struct {
 	Tools string `json:"tools"`
 }
 
-// Values of a profile's fields that differ from the default.
+// Values of a profile's fields.
 const (
-	statusAnswer  = "answer"
-	chunksWhole   = "cumulative"
-	laneThought   = "thought"
-	toolsNone     = "none"
-	toolsADK      = "adk"
-	toolsGemini   = "gemini-cli"
-	defaultWord   = "default"
-	statusNotes   = "notes"
-	chunksAppend  = "append"
-	laneAnswer    = "answer"
-	coderAgent    = "coderAgent" // gemini-cli's metadata
-	coderThought  = "thought"
-	adkThought    = "adk_thought"
-	thoughtMarker = "thought"
+	statusNotes  = "notes"
+	statusAnswer = "answer"
+	chunksAppend = "append"
+	chunksWhole  = "cumulative"
+	laneAnswer   = "answer"
+	laneThought  = "thought"
+	toolsNone    = "none"
+	toolsADK     = "adk"
+	toolsGemini  = "gemini-cli"
 )
+
+// defaultProfile is the name of the profile that guesses nothing.
+const defaultProfile = "default"
 
 // readProfile reads a profile; ok is false for one that is not known, which guesses nothing.
 func readProfile(text string) (p profile, ok bool) {
 	switch text {
-	case "", defaultWord:
+	case "", defaultProfile:
 		return profile{}, true
 	case toolsADK:
 		return profile{Tools: toolsADK}, true
@@ -80,30 +75,3 @@ func (p *profile) valid() bool {
 }
 
 func (p *profile) cumulative() bool { return p.ArtifactChunks == chunksWhole }
-
-// isThought reports whether a part is marked as reasoning.
-func (p *profile) isThought(part jsontree.Value) bool {
-	meta := wire.Metadata(part)
-	if meta.Kind() != jsontree.Object {
-		return false
-	}
-	return string(meta.Get(adkThought).Raw()) == "true" || string(meta.Get(thoughtMarker).Raw()) == "true"
-}
-
-// marksThought reports whether the object's metadata marks all of its message as reasoning.
-func (p *profile) marksThought(meta jsontree.Value) bool {
-	if meta.Kind() != jsontree.Object {
-		return false
-	}
-	return meta.Get(coderAgent).Get("kind").Is(coderThought)
-}
-
-// thoughtOf is the text of reasoning that stands in a data part.
-func thoughtOf(data jsontree.Value) string {
-	subject, _ := data.Get("subject").Text()
-	description, _ := data.Get("description").Text()
-	if subject != "" && description != "" {
-		return subject + "\n" + description
-	}
-	return subject + description
-}

@@ -27,12 +27,12 @@ type piece struct {
 func (x *fold) words(t *task, v jsontree.Value, sep string, meta jsontree.Value) words {
 	w := words{pure: true}
 	texts, thoughts := 0, 0
-	allThought := x.profile.marksThought(meta)
+	allThought := marksThought(meta)
 	for _, part := range x.parts(v) {
 		kind, value := wire.ReadPart(part)
 		if kind == wire.TextPart {
 			text, _ := value.Text()
-			if allThought || x.profile.isThought(part) {
+			if allThought || isThought(part) {
 				w.thought = join(w.thought, text, sep, &thoughts)
 			} else {
 				w.text = join(w.text, text, sep, &texts)
