@@ -20,6 +20,7 @@ type card struct {
 	output   schema.JSON
 	isError  bool
 	asks     []ask
+	edits    []edit
 	flags    []schema.Flag
 	drawn    bool
 	lastLine string // of the phase, as written last
@@ -193,7 +194,7 @@ func (r *Renderer) cardInput(c *card) {
 }
 
 func (r *Renderer) cardOutput(c *card) {
-	if c.output == nil {
+	if c.output == nil || onlyEdits(c.output) {
 		return
 	}
 	text := strings.TrimRight(readable(c.output), "\n")

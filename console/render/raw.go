@@ -28,6 +28,9 @@ func (r *Renderer) raw(e *schema.Event, k *schema.Raw) {
 	switch {
 	case r.shownElsewhere(e, source):
 		r.hidden++
+		if c, edits := r.edited(e, k); c != nil && !r.whole {
+			r.drawEdits(e, c, edits)
+		}
 	case source == updatePrefix+acp.Plan, source == updatePrefix+acp.PlanUpdate:
 		r.plan(e, k)
 	case source == acp.MethodRequestPermission:

@@ -98,6 +98,10 @@ func (r *Renderer) gather(e *schema.Event) {
 			if c := r.asker(e, v.Get("toolCall").Get("toolCallId")); c != nil {
 				c.asks = append(c.asks, ask{offered: offered(v.Get("options"))})
 			}
+		case updatePrefix + acp.ToolCall, updatePrefix + acp.ToolCallUpdate:
+			if c, edits := r.edited(e, k); c != nil {
+				c.edits = edits
+			}
 		case acp.MethodRequestPermission + "/decision":
 			v := parse(k.Value)
 			if c := r.asker(e, v.Get("toolCallId")); c != nil && len(c.asks) > 0 {

@@ -96,6 +96,7 @@ func (r *Renderer) drawWhole(c *card, e *schema.Event) {
 	for i := range c.asks {
 		r.cardAsk(&c.asks[i])
 	}
+	r.cardEdits(c.edits)
 	r.cardOutput(c)
 	r.current = c.key
 }
