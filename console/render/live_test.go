@@ -201,7 +201,6 @@ func TestEditsStandOnTheirCard(t *testing.T) {
 	s.stores(&schema.ToolState{ToolID: "t", Name: "Edit main.go", State: schema.ToolPhase{Phase: schema.Executing}})
 	s.stores(&schema.Raw{Source: "session/update/tool_call", Value: call})
 	s.reads("▸ Edit main.go                                       running\n  ± /w/main.go  −1 +1 line\n  │ - b\n  │ + B\n")
-	s.stores(&schema.ToolResult{CallID: "t", Output: schema.JSON(`[{"type":"diff","path":"/w/main.go","oldText":"a\nb\nc\n","newText":"a\nB\nc\n"}]`)})
 	s.stores(&schema.ToolState{ToolID: "t", Name: "Edit main.go", State: schema.ToolPhase{Phase: schema.Completed, Success: true}})
 	s.stores(&schema.Raw{Source: "session/update/tool_call_update", Value: call})
 	s.reads("✓ Edit main.go                                          done\n")
