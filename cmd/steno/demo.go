@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"time"
@@ -129,12 +128,12 @@ func (a *app) play(ctx context.Context, s *session, name string, session uint32,
 	if err != nil {
 		return err
 	}
-	i := &importer{path: name, id: id, progress: &progress{}, limit: 1, pace: paceFrames(speed, demoIdle)}
+	i := &importer{
+		file: file, path: name, id: id, progress: &progress{}, slow: &waiting{out: a.err}, limit: 1, pace: paceFrames(speed, demoIdle),
+	}
 	if speed <= 0 {
 		i.limit, i.pace = importBatch, nil
 	}
-	i.next, i.stop = iter.Pull2(file.Frames())
-	defer i.stop()
 
 	key := schema.Transcript{Identity: id, Session: session}
 	follower, err := follow.New(follow.Options{Conn: s.client.Conn, Reader: s.ledger, Partitions: s.info.Partitions, Transcript: key})
@@ -151,7 +150,7 @@ func (a *app) play(ctx context.Context, s *session, name string, session uint32,
 		if err := i.run(ctx, target.options); err != nil {
 			return err
 		}
-		return target.settled(ctx, id, i.head)
+		return target.settled(ctx, id, i.head, true)
 	})
 	return g.Wait()
 }

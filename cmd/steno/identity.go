@@ -25,7 +25,7 @@ func (f *identityFlags) register(cmd *cobra.Command, workflow, run string) {
 }
 
 // identity is the identity that the flags name.
-func (f *identityFlags) identity(workflow, run string) (schema.Identity, error) {
+func (a *app) identity(f *identityFlags, workflow, run string) (schema.Identity, error) {
 	id := schema.Identity{Namespace: f.namespace, Workflow: f.workflow, Run: f.run, Activity: f.activity, Attempt: f.attempt}
 	if id.Workflow == "" {
 		id.Workflow = workflow
@@ -34,7 +34,7 @@ func (f *identityFlags) identity(workflow, run string) (schema.Identity, error) 
 		id.Run = run
 	}
 	if err := id.Validate(); err != nil {
-		return id, &exitError{exitUsage, err}
+		return id, a.badValue(err, "namespace", "workflow", "run", "activity", "attempt")
 	}
 	return id, nil
 }

@@ -140,7 +140,7 @@ func (a *app) recordHead(command []string, f *recordFlags) (journal.Head, error)
 	if err != nil {
 		return journal.Head{}, fmt.Errorf("record: make a run: %w", err)
 	}
-	id, err := f.identity.identity(schema.Token(host), run.String())
+	id, err := a.identity(&f.identity, schema.Token(host), run.String())
 	if err != nil {
 		return journal.Head{}, err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/steno-io/steno/ingest/files"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/translate"
 )
@@ -34,11 +33,7 @@ FILE is a steno capture file, plain JSON-RPC lines, or an acp-devtools export.`,
 }
 
 func (a *app) translate(path string, flags *identityFlags) error {
-	file, err := files.Open(path)
-	if err != nil {
-		return err
-	}
-	id, err := flags.identity(importWorkflow, file.Run())
+	file, id, err := a.openFile(path, flags)
 	if err != nil {
 		return err
 	}
