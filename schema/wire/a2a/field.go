@@ -5,7 +5,7 @@ import "github.com/steno-io/steno/schema/wire/jsontree"
 // Field is the member of an object with that name, in camelCase: as spelt, else in snake_case, else
 // in any other case. Of members spelt alike the last one counts.
 func Field(object jsontree.Value, name string) jsontree.Value {
-	if object.Kind() != jsontree.Object {
+	if object.Kind() != jsontree.Object || name == "" {
 		return jsontree.Value{}
 	}
 	var found jsontree.Value
@@ -30,7 +30,7 @@ const (
 // spelling compares a key with a name, byte by byte: an underscore, and the case of ASCII letters, do
 // not tell them apart.
 func spelling(key []byte, name string) int {
-	if len(key) < len(name) {
+	if len(key) < len(name) || lower(key[0]) != lower(name[0]) && key[0] != '_' { // most are told apart here
 		return differs
 	}
 	if string(key) == name {

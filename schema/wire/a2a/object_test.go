@@ -94,6 +94,7 @@ func TestAPartIsWhatItHolds(t *testing.T) {
 		`{"metadata":{"text":"no"}}`:                   {"empty", `{"metadata":{"text":"no"}}`},
 		`{"root":{"kind":"text","text":"a"}}`:          {"text", `"a"`},
 		`"a"`:                                          {"text", `"a"`},
+		`{"content":{"$case":"","":1}}`:                {"empty", `{"content":{"$case":"","":1}}`},
 		`{"text":7}`:                                   {"empty", `{"text":7}`},
 	} {
 		kind, value := ReadPart(read(t, text))
