@@ -2,7 +2,7 @@
 // by which every other command of that directory reaches them.
 //
 //	<data>/lock          whoever has the flock on it is the holder
-//	<data>/holder.json   the holder's address, while there is one
+//	<data>/holder.json   the holder's address while there is one, or word that a command has left
 //	<data>/token         what a connection to the holder shows
 //	<data>/journal/      journals of taps
 //	<data>/nats/         the embedded server's streams

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/steno-io/steno/ingest/publish"
-	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/schema/topology/embed"
 	"github.com/steno-io/steno/sink"
@@ -32,7 +31,9 @@ type Options struct {
 	SyncInterval time.Duration
 	// Dial connects to another NATS, for journals whose tap died and that go there.
 	Dial func(url string) (*nats.Conn, error)
-	Log  zerolog.Logger
+	// StallAfter is how long work is waited for that does not get on; 0 is 30 s.
+	StallAfter time.Duration
+	Log        zerolog.Logger
 }
 
 // Holder holds a data directory and runs the embedded pipeline in it.
@@ -47,6 +48,7 @@ type Holder struct {
 	worker   *stage.Worker
 	sink     *sink.Sink
 	journals *journals
+	pulse    *pulse
 }
 
 // errHandOver ends a holder that was asked to.
@@ -61,7 +63,7 @@ func Acquire(ctx context.Context, o Options) (*Holder, error) {
 	}
 	h := &Holder{o: o, lock: l}
 	if err := h.start(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("hold data directory %s: %w", o.Dir, err), h.stop())
+		return nil, errors.Join(fmt.Errorf("hold data directory %s: %w", o.Dir, err), h.stop(false))
 	}
 	return h, nil
 }
@@ -103,7 +105,8 @@ func (h *Holder) start(ctx context.Context) (err error) {
 	if h.worker, err = stage.New(stage.Options{JS: h.js, Catalogue: h.o.Catalogue, Log: h.o.Log}); err != nil {
 		return err
 	}
-	h.sink = sink.New(sink.Options{JS: h.js, Ledger: h.ledger, Log: h.o.Log})
+	h.pulse = newPulse(h.worker, h.o.StallAfter)
+	h.sink = sink.New(sink.Options{JS: h.js, Ledger: h.ledger, Log: h.o.Log, OnStored: h.pulse.stored(h.info.Partitions)})
 	blobs, err := topology.OpenBlobs(ctx, h.js)
 	if err != nil {
 		return err
@@ -122,6 +125,7 @@ func (h *Holder) Run(ctx context.Context) (handedOver bool, err error) {
 	g.Go(func() error { return h.worker.Run(ctx) })
 	g.Go(func() error { return h.sink.Run(ctx) })
 	g.Go(func() error { return h.journals.run(ctx) })
+	g.Go(func() error { return h.pulse.run(ctx) })
 	g.Go(func() error { return h.serve(ctx) })
 	err = g.Wait()
 	if handedOver = errors.Is(err, errHandOver); handedOver || errors.Is(err, context.Canceled) {
@@ -130,13 +134,20 @@ func (h *Holder) Run(ctx context.Context) (handedOver bool, err error) {
 	if err != nil {
 		err = fmt.Errorf("hold data directory %s: %w", h.o.Dir, err)
 	}
-	return handedOver, errors.Join(err, h.stop())
+	return handedOver, errors.Join(err, h.stop(handedOver))
 }
 
 // stop gives back what start took, in the opposite order. The address goes before the lock: an
-// address that is there belongs to a living holder, or to one that was killed.
-func (h *Holder) stop() error {
+// address that is there belongs to a living holder, or to one that was killed. A command leaves word
+// that it has left, before its clients lose it, so that one of them becomes the next holder; where an
+// up comes next there is none to become.
+func (h *Holder) stop(handedOver bool) error {
 	var errs []error
+	if h.o.Kind == Command && !handedOver {
+		errs = append(errs, h.o.Dir.writeAddress(Address{PID: os.Getpid(), Kind: Command, Since: time.Now().UTC(), Left: true}))
+	} else {
+		errs = append(errs, h.o.Dir.removeAddress())
+	}
 	if h.ledger != nil {
 		errs = append(errs, h.ledger.Close())
 	}
@@ -146,50 +157,8 @@ func (h *Holder) stop() error {
 	if h.server != nil {
 		h.server.Shutdown()
 	}
-	return errors.Join(append(errs, h.o.Dir.removeAddress(), h.lock.release())...)
+	return errors.Join(append(errs, h.lock.release())...)
 }
-
-// drain waits until what the journals hold now is numbered.
-func (h *Holder) drain(ctx context.Context) error {
-	captures, err := h.journals.drained(ctx)
-	if err != nil {
-		return err
-	}
-	for _, c := range captures {
-		if err := h.settle(ctx, c.id, c.frames); err != nil && !errors.Is(err, ErrParked) {
-			return err
-		}
-	}
-	return nil
-}
-
-// settle waits until a capture's frames are committed and numbered.
-func (h *Holder) settle(ctx context.Context, id schema.Identity, frame uint64) error {
-	if err := h.worker.Committed(ctx, id, frame); err != nil {
-		if errors.Is(err, stage.ErrParked) {
-			return fmt.Errorf("%w: %w", ErrParked, err)
-		}
-		return err
-	}
-	record, ok, err := topology.Last(ctx, h.js, topology.Events, schema.EventSubject(id, h.info.Partitions))
-	if err != nil || !ok { // no durable event: nothing to number
-		return err
-	}
-	if err := h.sink.Wait(ctx, id.Partition(h.info.Partitions), record.Seq); err != nil {
-		return err
-	}
-	capture, err := h.ledger.Capture(ctx, id)
-	if err != nil {
-		return err
-	}
-	if capture.Parked != nil {
-		return fmt.Errorf("%w: %s at ordinal %d of session %d", ErrParked, capture.Parked.Reason, capture.Parked.Ordinal, capture.Parked.Session)
-	}
-	return nil
-}
-
-// Progress tells how far the stage is.
-func (h *Holder) Progress(ctx context.Context) (stage.Progress, error) { return h.worker.Progress(ctx) }
 
 func (h *Holder) serverLine(line embed.Line) {
 	level := map[embed.Level]zerolog.Level{

@@ -33,21 +33,6 @@ func (d Dir) take() (*lock, error) {
 	return nil, fmt.Errorf("lock data directory %s: %w", d, err)
 }
 
-// Held reports whether some process holds the directory now.
-func (d Dir) Held() (bool, error) {
-	if _, err := os.Stat(d.lock()); errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	l, err := d.take()
-	switch {
-	case errors.Is(err, ErrHeld):
-		return true, nil
-	case err != nil:
-		return false, err
-	}
-	return false, l.release()
-}
-
 func (l *lock) release() error {
 	if err := l.file.Close(); err != nil {
 		return fmt.Errorf("release lock of data directory: %w", err)

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 
 	"github.com/steno-io/steno/schema"
@@ -21,51 +21,59 @@ const (
 	handOverSubject = "steno.holder.handover"
 )
 
-// settleRequest asks to wait until a capture's frames up to Frame are committed and numbered.
-type settleRequest struct {
-	Capture string `json:"capture"`
-	Frame   uint64 `json:"frame"`
+// request asks for work. It is asked again under the same ID until the work is done.
+type request struct {
+	ID string `json:"id"`
+	// Capture and Frame: settle that capture up to that frame.
+	Capture string `json:"capture,omitempty"`
+	Frame   uint64 `json:"frame,omitempty"`
 }
 
 type reply struct {
-	Error  string `json:"error,omitempty"`
-	Parked bool   `json:"parked,omitempty"`
+	Error    string   `json:"error,omitempty"`
+	Parked   bool     `json:"parked,omitempty"`
+	Stalled  bool     `json:"stalled,omitempty"`
+	Unstored []string `json:"unstored,omitempty"`
 }
 
-// settleStep is how long the holder works on one request: the asker asks again, so that neither
-// waits on a process that is gone.
-const settleStep = 5 * time.Second
+// answerStep is how long the holder works before it says "not yet": the asker asks again, so that
+// neither waits on a process that is gone.
+const answerStep = 5 * time.Second
 
-// ErrParked: the capture is parked and nothing more of it will be numbered.
-var ErrParked = errors.New("capture is parked")
+var (
+	// ErrParked: the capture is parked and nothing more of it will be numbered.
+	ErrParked = errors.New("capture is parked")
+	// ErrStalled: what was waited for does not come, and nothing moves that could bring it.
+	ErrStalled = errors.New("the pipeline does not get on")
+)
 
-// errAgain asks for another settle request.
+// errAgain asks for another request.
 const errAgain = "not yet"
 
 // Settle waits until a capture's frames up to frame are committed and numbered by whoever holds the
-// directory, across holders. The error wraps ErrParked if they will never be.
+// directory, across holders. The error wraps ErrParked if they will never be, and ErrStalled if they
+// do not come.
 func (c *Client) Settle(ctx context.Context, id schema.Identity, frame uint64) error {
-	request, err := json.Marshal(settleRequest{Capture: id.String(), Frame: frame})
-	if err == nil {
-		err = c.until(ctx, settleSubject, request)
-	}
+	_, err := c.until(ctx, settleSubject, request{Capture: id.String(), Frame: frame})
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", id, err)
 	}
 	return nil
 }
 
-// Drain waits until what the directory's journals hold now is numbered.
-func (c *Client) Drain(ctx context.Context) error {
-	if err := c.until(ctx, drainSubject, nil); err != nil {
-		return fmt.Errorf("drain journals: %w", err)
+// Drain waits until what the directory's journals hold now is numbered, and says of what does not come
+// through why.
+func (c *Client) Drain(ctx context.Context) (unstored []string, err error) {
+	r, err := c.until(ctx, drainSubject, request{})
+	if err != nil {
+		return nil, fmt.Errorf("drain journals: %w", err)
 	}
-	return nil
+	return r.Unstored, nil
 }
 
 // HandOver asks the holder to give the directory to this process, which takes it next. An up refuses.
 func (c *Client) HandOver(ctx context.Context) error {
-	r, err := c.ask(ctx, handOverSubject, nil, settleStep)
+	r, err := c.ask(ctx, handOverSubject, nil, answerStep)
 	if err == nil && r.Error != "" {
 		err = errors.New(r.Error)
 	}
@@ -76,33 +84,44 @@ func (c *Client) HandOver(ctx context.Context) error {
 }
 
 // until asks the holder, whoever that is, until it has done what was asked.
-func (c *Client) until(ctx context.Context, subject string, request []byte) error {
+func (c *Client) until(ctx context.Context, subject string, q request) (reply, error) {
+	q.ID = uuid.NewString()
+	data, err := json.Marshal(q)
+	if err != nil {
+		return reply{}, err
+	}
 	for {
-		r, err := c.ask(ctx, subject, request, 2*settleStep)
+		r, err := c.ask(ctx, subject, data, 2*answerStep)
 		switch {
-		case err != nil: // the holder changes, or is busy: ask again
+		case err != nil, r.Error == errAgain: // the holder changes, or is busy: ask again
 			select {
 			case <-ctx.Done():
-				return ctx.Err()
+				return reply{}, context.Cause(ctx)
 			case <-c.gone:
-				return ErrGone
-			case <-time.After(100 * time.Millisecond):
+				return reply{}, ErrGone
+			case <-time.After(dialEvery):
 			}
 		case r.Parked:
-			return fmt.Errorf("%s: %w", r.Error, ErrParked)
-		case r.Error == errAgain:
+			return r, fmt.Errorf("%w: %s", ErrParked, r.Error)
+		case r.Stalled:
+			return r, fmt.Errorf("%w: %s", ErrStalled, r.Error)
 		case r.Error != "":
-			return errors.New(r.Error)
+			return r, errors.New(r.Error)
 		default:
-			return nil
+			return r, nil
 		}
 	}
 }
 
-func (c *Client) ask(ctx context.Context, subject string, request []byte, timeout time.Duration) (reply, error) {
+// ask asks once. It does not wait for the answer of a holder that has gone.
+func (c *Client) ask(ctx context.Context, subject string, data []byte, timeout time.Duration) (reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	m, err := c.Conn.RequestWithContext(ctx, subject, request)
+	c.mu.Lock()
+	stop := context.AfterFunc(c.present, cancel)
+	c.mu.Unlock()
+	defer stop()
+	m, err := c.Conn.RequestWithContext(ctx, subject, data)
 	if err != nil {
 		return reply{}, err
 	}
@@ -112,9 +131,8 @@ func (c *Client) ask(ctx context.Context, subject string, request []byte, timeou
 
 // serve answers the holder's requests until ctx ends.
 func (h *Holder) serve(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var work sync.WaitGroup
-	defer func() { cancel(); work.Wait() }()
+	jobs := newJobs(ctx)
+	defer jobs.stop()
 	settle, drain, handOver := make(chan *nats.Msg, 64), make(chan *nats.Msg, 64), make(chan *nats.Msg, 1)
 	for subject, messages := range map[string]chan *nats.Msg{settleSubject: settle, drainSubject: drain, handOverSubject: handOver} {
 		if _, err := h.conn.ChanSubscribe(subject, messages); err != nil {
@@ -126,9 +144,9 @@ func (h *Holder) serve(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case m := <-settle:
-			work.Go(func() { h.answer(m, h.settled(ctx, m.Data)) })
+			jobs.group.Go(func() { h.answer(m, h.settled(jobs, m.Data)) })
 		case m := <-drain:
-			work.Go(func() { h.answer(m, h.step(ctx, h.drain)) })
+			jobs.group.Go(func() { h.answer(m, h.drained(jobs, m.Data)) })
 		case m := <-handOver:
 			if h.o.Kind == Up {
 				h.answer(m, reply{Error: "an up does not hand over; stop it first"})
@@ -154,28 +172,38 @@ func (h *Holder) answer(m *nats.Msg, r reply) {
 	}
 }
 
-func (h *Holder) settled(ctx context.Context, data []byte) reply {
-	var r settleRequest
-	if err := json.Unmarshal(data, &r); err != nil {
+func (h *Holder) settled(jobs *jobs, data []byte) reply {
+	var q request
+	if err := json.Unmarshal(data, &q); err != nil {
 		return reply{Error: fmt.Sprintf("read settle request: %v", err)}
 	}
-	id, err := schema.ParseIdentity(r.Capture)
+	id, err := schema.ParseIdentity(q.Capture)
 	if err != nil {
 		return reply{Error: fmt.Sprintf("read settle request: %v", err)}
 	}
-	return h.step(ctx, func(ctx context.Context) error { return h.settle(ctx, id, r.Frame) })
+	return jobs.step(q.ID, func(ctx context.Context) reply {
+		err := h.settle(ctx, id, q.Frame)
+		switch {
+		case err == nil:
+			return reply{}
+		case errors.Is(err, ErrParked), errors.Is(err, ErrStalled):
+			return reply{Error: err.Error(), Parked: errors.Is(err, ErrParked), Stalled: errors.Is(err, ErrStalled)}
+		}
+		return reply{Error: errAgain}
+	})
 }
 
-// step works on a request for a while; the asker asks again where that is too short.
-func (h *Holder) step(ctx context.Context, work func(context.Context) error) reply {
-	step, cancel := context.WithTimeout(ctx, settleStep)
-	defer cancel()
-	err := work(step)
-	switch {
-	case err == nil:
-		return reply{}
-	case step.Err() != nil:
-		return reply{Error: errAgain}
+func (h *Holder) drained(jobs *jobs, data []byte) reply {
+	var q request
+	if err := json.Unmarshal(data, &q); err != nil {
+		return reply{Error: fmt.Sprintf("read drain request: %v", err)}
 	}
-	return reply{Error: err.Error(), Parked: errors.Is(err, ErrParked)}
+	return jobs.step(q.ID, func(ctx context.Context) reply {
+		unstored, err := h.drain(ctx)
+		if err != nil {
+			h.o.Log.Debug().Err(err).Msg("drain journals; to be asked again")
+			return reply{Error: errAgain}
+		}
+		return reply{Unstored: unstored}
+	})
 }
