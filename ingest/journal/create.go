@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
 )
 
 // Options make a journal.
@@ -37,11 +38,11 @@ func Create(o Options) (*Writer, error) {
 		return nil, fmt.Errorf("create journal directory: %w", err)
 	}
 	temporary := w.path + newSuffix
-	f, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := openNew(temporary, w.path)
 	if err != nil {
-		return nil, fmt.Errorf("create journal: %w", err)
+		return nil, err
 	}
-	if err := place(f, head, w.path); err != nil {
+	if err := place(f, head, temporary); err != nil {
 		return nil, errors.Join(err, os.Remove(temporary), f.Close())
 	}
 	if err := syncDir(o.Dir); err != nil {
@@ -87,8 +88,23 @@ func prepare(o Options) (*Writer, error) {
 	}, nil
 }
 
+// openNew makes the file temporary, which its errors call path: the name that it keeps.
+func openNew(temporary, path string) (*os.File, error) {
+	for {
+		fd, err := unix.Open(temporary, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("create journal %s: %w", path, err)
+		}
+		return os.NewFile(uintptr(fd), path), nil
+	}
+}
+
 // place writes the head, makes it durable and gives the file its name.
-func place(f *os.File, head []byte, path string) error {
+func place(f *os.File, head []byte, temporary string) error {
+	path := f.Name()
 	if err := lockFile(f); err != nil {
 		return err
 	}
@@ -102,7 +118,7 @@ func place(f *os.File, head []byte, path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("create journal %s: %w", path, errors.Join(fs.ErrExist, err))
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := os.Rename(temporary, path); err != nil {
 		return fmt.Errorf("name journal: %w", err)
 	}
 	return nil

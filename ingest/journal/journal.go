@@ -24,6 +24,8 @@ var (
 	ErrDamaged = errors.New("journal is damaged")
 	// ErrFull: the directory holds as much as it may.
 	ErrFull = errors.New("journals are at their bound")
+	// ErrDiskFull: the disk, or the user's part of it, has no room for the journal.
+	ErrDiskFull = errors.New("the journals' disk is full")
 	// ErrClosed: the writer or reader was closed.
 	ErrClosed = errors.New("journal is closed")
 	// ErrRemoved: somebody deleted the file under its writer; nobody would read what is written now.

@@ -1,6 +1,9 @@
 package journal
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // What happened to a journal that its writer's or reader's owner should say aloud.
 type What string
@@ -32,6 +35,13 @@ func (n Notice) String() string {
 	}
 	if n.Err != nil {
 		s += ": " + n.Err.Error()
+	}
+	switch {
+	case n.What != Blocked:
+	case errors.Is(n.Err, ErrDiskFull):
+		s += "; the conversation is held: free space on that disk and it goes on"
+	default:
+		s += "; the conversation is held: let steno up store the journals and it goes on"
 	}
 	return s
 }

@@ -154,3 +154,22 @@ func TestFollowTwoDirections(t *testing.T) {
 		require.Equal(t, map[schema.From]int{schema.FromClient: each, schema.FromAgent: each}, next)
 	}
 }
+
+// Messages name the file that stays, not the one that it is while it is made.
+func TestMessagesNameTheFinalFile(t *testing.T) {
+	w := create(t, Options{})
+	disk := w.file.(*os.File)
+	require.Equal(t, w.Path(), disk.Name())
+	h := testHead()
+	h.ID = "j1"
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(Path(dir, "j1")+newSuffix, nil, 0o600))
+	_, err := Create(Options{Dir: dir, Head: h})
+	require.ErrorIs(t, err, os.ErrExist)
+	require.ErrorContains(t, err, Path(dir, "j1"))
+	require.NotContains(t, err.Error(), newSuffix)
+	gone := dir + "/gone"
+	_, err = openNew(gone+"/j1.journal.new", gone+"/j1.journal")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.NotContains(t, err.Error(), newSuffix)
+}

@@ -14,6 +14,8 @@ const (
 	measureEvery = time.Second
 	// lookAgain is the wait between two looks for room in a full directory.
 	lookAgain = 100 * time.Millisecond
+	// nearBound says how near the bound stored journals make room: when less than a part of so many is left.
+	nearBound = 8
 	// maxShare bounds what one measurement allows to be appended.
 	maxShare = 16 << 20
 )
@@ -29,6 +31,7 @@ type space struct {
 	used   int64     // at the last measurement
 	share  int64     // still allowed by it
 	at     time.Time // of the last measurement
+	freed  time.Time // when stored journals were last too few
 	full   bool      // it found no room
 	warned bool      // that half was passed
 }
@@ -43,6 +46,9 @@ func (s *space) take(n int64) (ok, half bool, err error) {
 			return false, false, err
 		}
 		s.at = now
+		if short := max(n, s.max/nearBound) + reserve + s.used - s.max; short > 0 {
+			s.used -= s.free(short)
+		}
 		rest := s.max - reserve - s.used
 		s.share = max(min(rest/4, maxShare), min(n, rest), 0)
 	}

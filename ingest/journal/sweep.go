@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// KeepStored is how long a journal stays after its writer has ended and all it holds is stored.
+// KeepStored is how long a journal stays after its writer has ended and all it holds is stored, while
+// there is room for it.
 const KeepStored = 24 * time.Hour
 
 // Sweep deletes the journals of a directory that are no longer needed at now, their marks, and what

@@ -36,7 +36,7 @@ type Writer struct {
 	last   int64 // time of the last entry, Unix ns
 	buf    []byte
 	gap    gap
-	held   bool  // appends wait for room
+	held   int   // Block: appends that wait for room
 	failed error // Block: every later append of data fails too
 	broken error // a part of an entry could not be cut off: nothing can follow it
 	closed bool
@@ -48,9 +48,10 @@ func (w *Writer) Path() string { return w.path }
 // Head is the journal's head, with the id that it got.
 func (w *Writer) Head() Head { return w.head }
 
-// Append writes a chunk as read; the bytes are in the page cache when it returns. At the bound, or
-// when a write fails, Block waits until there is room, ctx ends (ErrFull) or fails, now and for
-// every later chunk; Pass counts the chunk as a gap and returns nil.
+// Append writes a chunk as read; the bytes are in the page cache when it returns. At the bound and on
+// a full disk Block waits until there is room or ctx ends (ErrFull, ErrDiskFull); when a write fails
+// for another reason it fails, now and for every later chunk. Pass counts what it cannot write as a
+// gap and returns nil.
 func (w *Writer) Append(ctx context.Context, from schema.From, at time.Time, b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), MaxData)
@@ -83,38 +84,44 @@ func (w *Writer) Control(ctx context.Context, typ schema.FrameType, at time.Time
 }
 
 func (w *Writer) append(ctx context.Context, from schema.From, typ schema.FrameType, at time.Time, data []byte) error {
+	waiting := false
 	for {
 		if err := w.take(ctx); err != nil {
+			if waiting {
+				w.leave(err)
+			}
 			return err
 		}
-		done, err := w.try(from, typ, at.UnixNano(), data)
+		full, err := w.try(from, typ, at.UnixNano(), data)
+		switch {
+		case full != nil && !waiting:
+			waiting = true
+			w.hold(full)
+		case full == nil && waiting:
+			w.release(err)
+		}
 		w.give()
-		if done || err != nil {
+		if full == nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("append to journal %s: %w: %w", w.path, ErrFull, context.Cause(ctx))
-		case <-time.After(lookAgain):
+		if err := w.wait(ctx, full); err != nil {
+			return err
 		}
 	}
 }
 
-// try appends if there is room and reports whether the chunk is dealt with. The turn is held.
-func (w *Writer) try(from schema.From, typ schema.FrameType, ns int64, data []byte) (done bool, err error) {
+// try appends if there is room. full is why the chunk has to wait; without it, it is dealt with or
+// err says why not. The turn is held.
+func (w *Writer) try(from schema.From, typ schema.FrameType, ns int64, data []byte) (full, err error) {
 	if w.failed != nil {
-		return false, w.failed
+		return nil, w.failed
 	}
 	room, half, err := w.space.take(int64(entryHead + len(data)))
 	if half {
 		w.say(HalfFull, nil)
 	}
 	if err == nil && !room && w.policy == Block {
-		if !w.held {
-			w.held = true
-			w.say(Blocked, ErrFull)
-		}
-		return false, nil
+		return ErrFull, nil
 	}
 	if err == nil && !room {
 		err = ErrFull
@@ -125,24 +132,25 @@ func (w *Writer) try(from schema.From, typ schema.FrameType, ns int64, data []by
 	if err == nil {
 		err = w.write(from, typ, ns, data)
 	}
-	if err == nil {
-		w.resume()
-		return true, nil
+	if diskFull(err) && w.broken == nil && w.space.free(int64(entryHead+len(data))) > 0 {
+		err = w.write(from, typ, ns, data)
 	}
-	if w.policy == Pass {
+	switch {
+	case err == nil:
+		if w.gap.open {
+			w.gap.open = false
+			w.say(Resumed, nil)
+		}
+		return nil, nil
+	case w.policy == Pass:
 		w.miss(from, ns, len(data), err)
-		return true, nil
+		return nil, nil
+	case diskFull(err) && w.broken == nil:
+		return fmt.Errorf("%w: %w", ErrDiskFull, err), nil
 	}
 	w.failed = err
 	w.say(Failed, err)
-	return false, err
-}
-
-func (w *Writer) resume() {
-	if w.held || w.gap.open {
-		w.held, w.gap.open = false, false
-		w.say(Resumed, nil)
-	}
+	return nil, err
 }
 
 // write appends one entry. After any answer but a clean one it looks at what the file holds: the
