@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/steno-io/steno/sink"
 )
 
@@ -27,6 +29,16 @@ func (a *app) withTranscript(ctx context.Context, name string, args []string, do
 		}
 		return do(ctx, s, t)
 	})
+}
+
+// atLeastOne refuses a command without arguments, saying what is missing.
+func atLeastOne(missing string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return errors.New(missing)
+		}
+		return nil
+	}
 }
 
 // plural writes a number with its noun.

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -35,9 +34,6 @@ var demoTranscripts = []struct {
 // demoIdle is the longest pause of the demo.
 const demoIdle = 400 * time.Millisecond
 
-// demoMark is the file that marks a directory as the demo's own, which it may empty.
-const demoMark = "steno-demo"
-
 func (a *app) demoCommand() *cobra.Command {
 	var keep bool
 	var speed float64
@@ -48,68 +44,58 @@ func (a *app) demoCommand() *cobra.Command {
 (embedded NATS, translator, sink, ledger), prints each transcript as it grows, and
 then folds the stored frames again and compares.
 
-It works in a data directory of its own beside the usual one, made anew each time,
-unless --data names another, which is kept.`,
+It works in a data directory of its own beside the usual one, a new one each time
+(it removes those of earlier demos that nobody uses), unless --data on the command
+line names another, which is kept.`,
 		Example: `  steno demo
   steno demo --speed 0                as fast as it goes
   steno demo --data ./d --keep        leave the pipeline running`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !cmd.Flags().Changed("data") && os.Getenv("STENO_DATA") == "" {
-				a.data += "-demo"
-				if err := emptyDemo(a.data); err != nil {
-					return err
-				}
-			}
-			return a.demo(cmd.Context(), speed, keep)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runDemo(cmd.Context(), speed, keep) },
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, "leave the pipeline running until stopped")
 	cmd.Flags().Float64Var(&speed, "speed", 20, "how many times faster than it was recorded (0: as fast as it goes)")
 	return cmd
 }
 
-// emptyDemo makes the demo's directory anew. It touches none that it did not make.
-func emptyDemo(dir string) error {
-	_, err := os.Stat(filepath.Join(dir, demoMark))
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(dir); err == nil {
-			return fmt.Errorf("make demo directory: %s is there and is not the demo's; name another with --data", dir)
+// runDemo runs the demo in a directory of its own, or in the one that the command line names.
+func (a *app) runDemo(ctx context.Context, speed float64, keep bool) (err error) {
+	if !(speed >= 0) {
+		return a.badValue(fmt.Errorf("--speed %v: want 0 or more", speed), "speed")
+	}
+	if a.from["data"] != commandLine {
+		dir, release, dirErr := demoDir(a.data+"-demo", time.Now())
+		if dirErr != nil {
+			return dirErr
 		}
-	} else if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("empty demo directory: %w", err)
+		a.data = dir
+		defer func() { err = errors.Join(err, release()) }()
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make demo directory: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, demoMark), nil, 0o600); err != nil {
-		return fmt.Errorf("make demo directory: %w", err)
-	}
-	return nil
+	return a.demo(ctx, speed, keep)
 }
 
-func (a *app) demo(ctx context.Context, speed float64, keep bool) (err error) {
-	s, ctx, err := a.open(ctx, "demo")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(why(ctx, err), s.close()) }()
-	fmt.Fprintf(a.err, "demo data in %s\n", a.data)
-	for _, transcript := range demoTranscripts {
-		if err := a.play(ctx, s, transcript.file, transcript.session, speed); err != nil {
+func (a *app) demo(ctx context.Context, speed float64, keep bool) error {
+	return a.inSession(ctx, "demo", func(ctx context.Context, s *session) error {
+		fmt.Fprintf(a.err, "demo data in %s\n", a.data)
+		for _, transcript := range demoTranscripts {
+			if err := a.play(ctx, s, transcript.file, transcript.session, speed); err != nil {
+				return err
+			}
+		}
+		report, err := a.prove(ctx, s)
+		if err != nil {
 			return err
 		}
-	}
-	report, err := a.prove(ctx, s)
-	if err != nil {
-		return err
-	}
-	if err := a.sayReport(report, false); err != nil || !keep {
-		return err
-	}
-	fmt.Fprintln(a.err, "the pipeline goes on until stopped (Ctrl-C)")
-	<-ctx.Done()
-	return nil
+		if err := a.sayReport(report, false); err != nil || !keep {
+			return err
+		}
+		fmt.Fprintln(a.err, "the pipeline goes on until stopped (Ctrl-C)")
+		<-ctx.Done()
+		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+			return cause
+		}
+		return nil
+	})
 }
 
 // play imports a bundled recording as it was paced, and shows one of its sessions while it grows.

@@ -23,7 +23,7 @@ are compared by their bytes, missing ones are added, a different one is refused.
 Of several files one that fails does not keep the others from being imported.`,
 		Example: `  steno import recording.json
   steno import --workflow nightly --run 2026-11-29 session.jsonl`,
-		Args: cobra.MinimumNArgs(1),
+		Args: atLeastOne("which file? such as: steno import recording.json"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.importFiles(cmd.Context(), args, &identity, asJSON)
 		},

@@ -5,23 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/ingest/publish"
 	"github.com/steno-io/steno/ingest/tap"
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/schema/topology"
 )
 
 // publishGrace is how long a tap with a NATS URL of its own goes on publishing after the agent has
 // ended. What is left then, the holder of the data directory publishes.
 const publishGrace = 5 * time.Second
+
+// leastJournal is the smallest bound of the journals that leaves room for a conversation.
+const leastJournal = 1 << 20
 
 type recordFlags struct {
 	identity   identityFlags
@@ -43,7 +45,7 @@ It needs nothing else running: it writes a journal, and steno up, or the next
 command that reads, publishes it.`,
 		Example: `  steno record -- my-agent --acp
   steno record --label team=oats --workflow nightly -- node agent.js`,
-		Args: cobra.MinimumNArgs(1),
+		Args: atLeastOne("which agent? give its command behind --, such as: steno record -- my-agent --acp"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			// The agent gets the signals and decides what they mean.
 			return a.record(context.WithoutCancel(cmd.Context()), args, &f)
@@ -54,34 +56,43 @@ command that reads, publishes it.`,
 	cmd.Flags().StringArrayVar(&f.labels, "label", nil, "label k=v that lists show; may be repeated")
 	cmd.Flags().StringVar(&f.whenFull, "when-full", string(journal.Block),
 		"what to do where nothing can be recorded: block holds the conversation (or does not start it), pass lets it go on unrecorded")
-	cmd.Flags().Int64Var(&f.journalMax, "journal-max", journal.DefaultMax, "bytes that all journals of the directory may take")
+	f.journalMax = journal.DefaultMax
+	cmd.Flags().Var(byteSize{&f.journalMax, leastJournal}, "journal-max", "what all journals of the directory may take together, such as 1GB or 512MiB")
 	return cmd
 }
 
 func (a *app) record(ctx context.Context, command []string, f *recordFlags) error {
 	whenFull, err := journal.ParseWhenFull(f.whenFull)
 	if err != nil {
-		return usage("--when-full: %w", err)
+		return a.badValue(fmt.Errorf("--when-full: %w", err), "when-full")
 	}
-	head, err := a.recordHead(command, f)
-	if err != nil {
-		return err
-	}
-	w, err := journal.Create(journal.Options{
-		Dir: a.dir().Journals(), Head: head, Max: f.journalMax, WhenFull: whenFull,
-		Report: func(n journal.Notice) { fmt.Fprintln(a.err, "steno record:", n) },
-	})
-	if err != nil {
-		if whenFull != journal.Pass {
-			return fmt.Errorf("record: the agent is not started, since nothing can be recorded (--when-full pass starts it all the same): %w", err)
-		}
+	w, err := a.createJournal(command, f, whenFull)
+	if err != nil && whenFull == journal.Pass {
 		fmt.Fprintln(a.err, "steno record: NOT RECORDING:", err)
 		return a.tapped(ctx, command, nil)
 	}
+	if err != nil {
+		return fmt.Errorf("record: the agent is not started, since nothing can be recorded (--when-full pass starts it all the same): %w", err)
+	}
 	if a.isTerminal(a.err) {
-		fmt.Fprintf(a.err, "steno record: recording %s\n", head.Identity)
+		fmt.Fprintf(a.err, "steno record: recording %s\n", w.Head().Identity)
 	}
 	return a.tapJournal(ctx, command, w)
+}
+
+// createJournal does all that recording needs before the agent is started.
+func (a *app) createJournal(command []string, f *recordFlags, whenFull journal.WhenFull) (*journal.Writer, error) {
+	if a.unprepared != nil {
+		return nil, a.unprepared
+	}
+	head, err := a.recordHead(command, f)
+	if err != nil {
+		return nil, err
+	}
+	return journal.Create(journal.Options{
+		Dir: a.dir().Journals(), Head: head, Max: f.journalMax, WhenFull: whenFull,
+		Report: func(n journal.Notice) { fmt.Fprintln(a.err, "steno record:", n) },
+	})
 }
 
 // tapJournal taps into a journal, which is synced, and published if it has a destination, meanwhile.
@@ -115,6 +126,9 @@ func (a *app) tapped(ctx context.Context, command []string, w *journal.Writer) e
 		o.Stderr = err
 	}
 	result, err := tap.Run(ctx, o)
+	if errors.Is(err, exec.ErrNotFound) {
+		err = fmt.Errorf("%w (give the agent's full path: desktop programs have no shell PATH)", err)
+	}
 	if err != nil && result.ExitCode == 0 {
 		return fmt.Errorf("record: %w", err)
 	}
@@ -130,7 +144,7 @@ func (a *app) tapped(ctx context.Context, command []string, w *journal.Writer) e
 func (a *app) recordHead(command []string, f *recordFlags) (journal.Head, error) {
 	labels, err := parseLabels(f.labels)
 	if err != nil {
-		return journal.Head{}, err
+		return journal.Head{}, a.badValue(err, "label")
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -161,7 +175,7 @@ func parseLabels(pairs []string) (map[string]string, error) {
 	for _, pair := range pairs {
 		k, v, ok := strings.Cut(pair, "=")
 		if !ok || k == "" {
-			return nil, usage("--label %q: want k=v", pair)
+			return nil, fmt.Errorf("--label %q: want k=v", pair)
 		}
 		labels[k] = v
 	}
@@ -199,30 +213,18 @@ func (a *app) publishOwn(ctx context.Context, w *journal.Writer) (wait func()) {
 }
 
 func (a *app) publishOnce(ctx context.Context, w *journal.Writer) (err error) {
-	conn, err := dial(w.Head().Destination)
+	s, err := connectStreams(ctx, w.Head().Destination)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	if err != nil {
-		return fmt.Errorf("open JetStream: %w", err)
-	}
-	info, err := topology.Check(ctx, js)
-	if err != nil {
-		return err
-	}
-	blobs, err := topology.OpenBlobs(ctx, js)
-	if err != nil {
-		return err
-	}
+	defer s.conn.Close()
 	reader, err := journal.Open(w.Path())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
 	return publish.NewPublisher(publish.Options{
-		Source: reader, JS: js, Blobs: blobs, Partitions: info.Partitions, BatchFrom: publish.BatchFrom(info.Replicas, true),
+		Source: reader, JS: s.js, Blobs: s.blobs, Partitions: s.info.Partitions, BatchFrom: s.batchFrom,
 		SaveMark: func(m journal.Mark) error { return journal.WriteMark(a.dir().Journals(), w.Head().ID, m) },
 		Identified: func(final, asked schema.Identity) {
 			if final != asked {

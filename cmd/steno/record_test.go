@@ -210,3 +210,32 @@ func (p *process) stop(t *testing.T) int {
 	_ = p.cmd.Wait() // its code says it
 	return p.cmd.ProcessState.ExitCode()
 }
+
+func TestPassRunsTheAgentWhateverKeepsItFromBeingRecorded(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config.toml")
+	require.NoError(t, os.WriteFile(config, []byte("[record]\nlabel = oops"), 0o600))
+	for _, flags := range [][]string{
+		{"--config", config}, {"--label", "x"}, {"--workflow", "a b"}, {"--log-level", "loud"},
+	} {
+		cmd := recordCommand(t, t.TempDir(), append(flags, "--when-full", "pass")...)
+		out, errs, err := client(t, cmd, "How many sacks?")
+		require.NoError(t, err, flags)
+		require.Contains(t, errs, "NOT RECORDING", flags)
+		require.Contains(t, out, "stopReason", flags)
+
+		output, err := recordCommand(t, t.TempDir(), flags...).CombinedOutput()
+		require.Error(t, err)
+		require.NotContains(t, string(output), "mill agent", flags)
+	}
+	t.Setenv("STENO_JOURNAL_MAX", "lots")
+	t.Setenv("STENO_WHEN_FULL", "pass")
+	_, errs, err := client(t, recordCommand(t, t.TempDir()), "How many sacks?")
+	require.NoError(t, err)
+	require.Contains(t, errs, "NOT RECORDING: STENO_JOURNAL_MAX")
+}
+
+func TestAnAgentThatIsNotFound(t *testing.T) {
+	_, stderr, code := steno(t, "record", "--data", t.TempDir(), "--", "no-such-agent")
+	require.Equal(t, 127, code)
+	require.Contains(t, stderr, "give the agent's full path: desktop programs have no shell PATH")
+}

@@ -29,8 +29,8 @@ to run on drifted ones.`,
 	flags := cmd.PersistentFlags()
 	flags.IntVar(&config.Replicas, "replicas", 1, "replicas of every stream: 1, 3 or 5")
 	flags.Uint32Var(&config.Partitions, "partitions", 0, "partitions of new streams (default 32); fixed for their life")
-	flags.Int64Var(&config.MaxBytes, "max-bytes", 0,
-		"bound of STENO_RAW and STENO_EVENTS, each; a full stream refuses (0: none; not given: as it is)")
+	flags.Var(byteSize{&config.MaxBytes, 0}, "max-bytes",
+		"bound of STENO_RAW and STENO_EVENTS, each, such as 100GB; a full stream refuses (0: none; not given: as it is)")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
 
 	changes := func(ctx context.Context, do func(context.Context, jetstream.JetStream, topology.Config) ([]topology.Change, error)) error {
@@ -71,9 +71,6 @@ func (a *app) wanted(c topology.Config) (topology.Config, error) {
 	case 1, 3, 5:
 	default:
 		return c, a.badValue(fmt.Errorf("--replicas %d: want 1, 3 or 5", c.Replicas), "replicas")
-	}
-	if c.MaxBytes < 0 {
-		return c, a.badValue(fmt.Errorf("--max-bytes %d: want 0 or more", c.MaxBytes), "max-bytes")
 	}
 	if _, given := a.from["max-bytes"]; given && c.MaxBytes == 0 {
 		c.MaxBytes = topology.Unbounded

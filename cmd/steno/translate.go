@@ -25,7 +25,7 @@ the durable ones are those that an import under the same identity stores.
 FILE is a steno capture file, plain JSON-RPC lines, or an acp-devtools export.`,
 		Example: `  steno translate session.jsonl
   steno translate session.jsonl | jq -r 'select(.kind.kind=="Message").kind.text'`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MatchAll(atLeastOne("which file? such as: steno translate session.jsonl"), cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error { return a.translate(args[0], &identity) },
 	}
 	identity.register(cmd, importWorkflow, "UUIDv5 of the file's SHA-256")

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-
-	"github.com/steno-io/steno/translate/acp"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -16,16 +13,18 @@ func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, and those of the translators",
-		Args:  cobra.NoArgs,
+		Example: `  steno version
+  steno version --json | jq -r .version`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := struct {
 				Version     string   `json:"version"`
 				Revision    string   `json:"revision,omitempty"`
 				Go          string   `json:"go"`
 				Translators []string `json:"translators"`
-			}{version, revision(), runtime.Version(), []string{acp.Version}}
+			}{version, revision(), runtime.Version(), translatorVersions()}
 			if asJSON {
-				return json.NewEncoder(a.out).Encode(v)
+				return a.out.json(v)
 			}
 			_, err := fmt.Fprintf(a.out, "steno %s %s (%s, translators %v)\n", v.Version, v.Revision, v.Go, v.Translators)
 			return err
