@@ -21,7 +21,7 @@ func (r *Reader) judge(alive bool) (e Entry, damaged bool, err error) {
 		return Entry{}, false, err
 	}
 	// Something was written behind: what stands at off is final now.
-	if _, err := r.peek(); !errors.Is(err, errBad) {
+	if err := r.peek(r.off); !errors.Is(err, errBad) {
 		return Entry{}, false, nil
 	}
 	lost := uint64(next - r.off)
@@ -41,7 +41,8 @@ func (r *Reader) judge(alive bool) (e Entry, damaged bool, err error) {
 }
 
 // claimed is how many bytes at off belong to the damaged entry for certain: all that it says, if the
-// checksum of its first part is right. So what it carries is never taken for entries of this journal.
+// checksum of its first part is right and another entry, or the file's end, stands where it ends. So
+// what it carries is not taken for entries of this journal.
 func (r *Reader) claimed() int64 {
 	r.win = nil
 	defer func() { r.win = nil }()
@@ -49,16 +50,22 @@ func (r *Reader) claimed() int64 {
 		return 1
 	}
 	_, n, _ := decodeEntry(r.win) // it is known to be no whole entry
-	return int64(max(n, 1))
+	if n == 0 {
+		return 1
+	}
+	if err := r.peek(r.off + int64(n)); err != nil && !errors.Is(err, errShort) {
+		return 1
+	}
+	return int64(n)
 }
 
-// peek decodes the entry at off afresh without taking it.
-func (r *Reader) peek() (Entry, error) {
+// peek decodes what stands at an offset afresh, without taking it, and says what is wrong with it.
+func (r *Reader) peek(at int64) error {
 	off, last := r.off, r.last
-	r.win = nil
-	e, err := r.decode()
+	r.off, r.win = at, nil
+	_, err := r.decode()
 	r.off, r.last, r.win = off, last, nil
-	return e, err
+	return err
 }
 
 // wholeAfter finds the first whole entry that begins at from or behind it; 0 if there is none. One

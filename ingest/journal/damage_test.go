@@ -115,6 +115,33 @@ func TestSeveralDamagedPlaces(t *testing.T) {
 	}, have)
 }
 
+// Bytes that are gone from an entry do not take the next entry with them.
+func TestBytesGoneFromAnEntry(t *testing.T) {
+	path, whole := fixture(t, 3)
+	list := readAll(t, open(t, path))
+	for _, i := range []int{1, 2} { // behind the last one only the close is left
+		at := list[i].Offset + 3
+		r := open(t, written(t, append(append([]byte(nil), whole[:at]...), whole[at+5:]...)))
+		var have []string
+		for {
+			e, err := r.Next(t.Context())
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(t, err)
+			have = append(have, string(e.Data))
+		}
+		var want []string
+		for n, e := range list {
+			if n == i {
+				e = damage(t, e.Offset, e.End()-5+entryHead, e.At)
+			}
+			want = append(want, string(e.Data))
+		}
+		require.Equal(t, want, have)
+	}
+}
+
 // An agent that prints a journal leaves whole entries inside an entry. In damage they stay data.
 func TestEntriesInsideADamagedEntry(t *testing.T) {
 	foreign, err := appendEntry(nil, schema.FromAgent, schema.TypeData, time.Now().Add(time.Hour).UnixNano(), []byte("foreign"))

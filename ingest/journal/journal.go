@@ -103,7 +103,7 @@ type WhenFull string
 
 // Policies.
 const (
-	Block WhenFull = "block" // hold the conversation until there is room; fail it when a write fails
+	Block WhenFull = "block" // hold the conversation until there is room, on the disk too; fail it when a write fails otherwise
 	Pass  WhenFull = "pass"  // let it go on, and record how much was not kept
 )
 

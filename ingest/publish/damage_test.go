@@ -1,11 +1,14 @@
 package publish
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/ingest/journal"
@@ -48,7 +51,7 @@ func damaged(t *testing.T, closed bool, at ...int) string {
 }
 
 // What stands behind damage is stored behind a gap frame, once, with the close of a dead writer; a
-// second run of another publisher stores nothing more, and one that was cut off stores the rest.
+// second run of another publisher stores nothing more.
 func TestPublishBehindDamage(t *testing.T) {
 	const gap = `control:{"reason":"journal damaged","chunks":0,"bytes":30}/none`
 	const died = `control:{"reason":"writer died"}/none`
@@ -96,4 +99,43 @@ func TestCutAtASingleDamagedByte(t *testing.T) {
 	require.Equal(t, []string{"agent:a/lf", "client:c/none", "agent:a/none", "stderr:s/none",
 		`control:{"reason":"journal damaged","chunks":0,"bytes":1}/none`, `control:{"reason":"eof","exit_code":0}/none`}, lines(frames))
 	requirePlaced(t, frames)
+}
+
+// Publishers that are each cut off after one append, every second time with its answer lost, store
+// together what one stores.
+func TestPublishBehindDamageIsCutOff(t *testing.T) {
+	r, path := newRig(t), damaged(t, false, 0, 2)
+	cut := errors.New("cut off")
+	runs := 0
+	for over := false; !over; runs++ {
+		require.Less(t, runs, 20)
+		source, err := journal.Open(path)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancelCause(deadline(t))
+		appends := 0
+		publisher := r.publisher(source)
+		publisher.made = func(a *Appender) {
+			a.store = func(ctx context.Context, m []*nats.Msg) (uint64, error) {
+				if appends++; appends == 1 && runs%2 == 0 {
+					return a.publish(ctx, m)
+				}
+				if appends == 1 {
+					_, err := a.publish(context.WithoutCancel(ctx), m)
+					require.NoError(t, err)
+				}
+				cancel(cut)
+				return 0, cut
+			}
+		}
+		err = publisher.Run(ctx)
+		over = err == nil
+		require.True(t, over || errors.Is(err, context.Canceled), "%v", err)
+		cancel(nil)
+		require.NoError(t, source.Close())
+	}
+	require.Greater(t, runs, 5)
+	got := r.stored(t, capture)
+	require.Equal(t, []string{`control:{"reason":"journal damaged","chunks":0,"bytes":32}/none`, "agent:be/none",
+		`control:{"reason":"journal damaged","chunks":0,"bytes":30}/none`, "agent:swer/lf", `control:{"reason":"writer died"}/none`}, lines(got)[1:])
+	requirePlaced(t, got[1:])
 }
