@@ -49,8 +49,16 @@ func plural[N ~int | ~int64 | ~uint32 | ~uint64](n N, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// pluralIs is plural with its verb.
+func pluralIs[N ~int | ~int64 | ~uint32 | ~uint64](n N, noun string) string {
+	if n == 1 {
+		return plural(n, noun) + " is"
+	}
+	return plural(n, noun) + " are"
+}
+
 // wrapped breaks a text at its spaces so that no line but one of a single long word passes the width
-// in characters; the lines behind the first begin with indent.
+// in characters, indent not counted, with which the lines behind the first begin.
 func wrapped(text string, width int, indent string) string {
 	var b strings.Builder
 	column := 0
@@ -60,7 +68,7 @@ func wrapped(text string, width int, indent string) string {
 		case i == 0:
 		case column+1+n > width:
 			b.WriteString("\n" + indent)
-			column = len(indent)
+			column = 0
 		default:
 			b.WriteByte(' ')
 			column++

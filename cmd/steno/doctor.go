@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,10 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `doctor opens the data directory as every command does, waits until what the
 journals hold is numbered, and says what it finds: who holds the directory, the
 last journal with its age, frames and events, what has not come through, and
-which captures are parked. It ends with 1 if something is wrong.`,
+which captures are parked. It ends with 1 if something is wrong.
+
+Where a living tap publishes to a NATS of its own, doctor gives it a few seconds
+to come up with what its journal holds.`,
 		Example: `  steno doctor
   steno doctor --json | jq .problems`,
 		Args: cobra.NoArgs,
@@ -48,27 +52,28 @@ type health struct {
 
 // lastJournal is the journal written last.
 type lastJournal struct {
-	ID      string    `json:"id"`
-	Capture string    `json:"capture"`
-	Alive   bool      `json:"alive"`
-	At      time.Time `json:"at"`
-	AgeS    float64   `json:"age_s"`
-	Bytes   int64     `json:"bytes"`
-	Frames  uint64    `json:"frames"` // stored
-	Events  uint64    `json:"events"` // numbered
+	ID      string        `json:"id"`
+	Capture string        `json:"capture"`
+	Alive   bool          `json:"alive"`
+	Status  schema.Status `json:"status"` // of its capture, empty before the first event
+	At      time.Time     `json:"at"`
+	AgeS    float64       `json:"age_s"`
+	Bytes   int64         `json:"bytes"`
+	Frames  uint64        `json:"frames"` // accounted for by events, or in open messages
+	Events  uint64        `json:"events"` // numbered
 }
 
 func (a *app) doctor(ctx context.Context, asJSON bool) error {
-	s, ctx, err := a.open(ctx, "doctor")
+	var h health
+	err := a.inSession(ctx, "doctor", func(ctx context.Context, s *session) (err error) {
+		h, err = a.examine(ctx, s)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	h, err := a.examine(ctx, s)
-	if err = errors.Join(why(ctx, err), s.close()); err != nil {
-		return err
-	}
 	if asJSON {
-		err = json.NewEncoder(a.out).Encode(h)
+		err = a.out.json(h)
 	} else {
 		h.print(a)
 	}
@@ -79,13 +84,16 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 }
 
 func (a *app) examine(ctx context.Context, s *session) (health, error) {
-	h := health{Data: string(s.dir), Streams: fmt.Sprintf("ok, %d partitions", s.info.Partitions), Problems: []string{}}
+	h := health{Data: string(s.dir), Streams: "ok, " + plural(s.info.Partitions, "partition"), Problems: []string{}}
 	if address, err := s.dir.ReadAddress(); err == nil && s.held == nil {
 		h.Holder = &address
 	}
 	var err error
 	if h.Ledger, err = s.ledger.Stats(ctx); err != nil {
 		return h, err
+	}
+	for _, what := range s.unstored {
+		h.problem("not come through: %s", what)
 	}
 	if err := h.journals(ctx, s); err != nil {
 		return h, err
@@ -98,10 +106,13 @@ func (a *app) examine(ctx context.Context, s *session) (health, error) {
 		h.problem("%s is parked at frame %d: %s (%s)", p.Identity, p.Frame, p.Reason, p.Error)
 	}
 	if n := h.Ledger.Parked; n > 0 {
-		h.problem("the ledger has parked %d captures; steno verify says where they differ", n)
+		h.problem("%s parked in the ledger; steno verify says where they differ", pluralIs(n, "capture"))
 	}
 	return h, nil
 }
+
+// lagPatience is how long a living tap may take to publish what its journal holds.
+const lagPatience = 5 * time.Second
 
 // journals finds the journal written last, and what of any has not come through.
 func (h *health) journals(ctx context.Context, s *session) error {
@@ -110,22 +121,20 @@ func (h *health) journals(ctx context.Context, s *session) error {
 		return fmt.Errorf("list journals: %w", err)
 	}
 	h.Journals = len(infos)
+	until := time.Now().Add(lagPatience)
 	for _, info := range infos {
 		if info.Err != nil {
 			h.problem("journal %s cannot be read: %v", info.Path, info.Err)
 			continue
 		}
-		mark, err := journal.ReadMark(s.dir.Journals(), info.ID)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		mark, err := markOf(ctx, s, info, until)
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
 			h.problem("the mark of journal %s cannot be read: %v", info.ID, err)
 		}
-		if !mark.Done && !info.Alive {
-			where := "this directory"
-			if info.Head.Destination != "" {
-				where = "its NATS"
-			}
-			h.problem("journal %s (%s) has not come through to %s: %d frames of it are stored", info.ID, info.Head.Identity, where, mark.Frames)
-		}
+		h.lag(s, info, mark)
 		if h.Last == nil || info.WrittenAt.After(h.Last.At) {
 			if h.Last, err = lastOf(ctx, s, info, mark); err != nil {
 				return err
@@ -135,19 +144,68 @@ func (h *health) journals(ctx context.Context, s *session) error {
 	return nil
 }
 
-func lastOf(ctx context.Context, s *session, info journal.Info, mark journal.Mark) (*lastJournal, error) {
-	last := &lastJournal{
-		ID: info.ID, Alive: info.Alive, At: info.WrittenAt.UTC(), AgeS: time.Since(info.WrittenAt).Seconds(),
-		Bytes: info.Size, Frames: mark.Frames, Capture: info.Head.Identity.String(),
+// lag says what of a journal has not come through; what goes to this directory was waited for, and is
+// among what the session says.
+func (h *health) lag(s *session, info journal.Info, mark journal.Mark) {
+	said := slices.ContainsFunc(s.unstored, func(what string) bool { return strings.Contains(what, info.ID) })
+	switch {
+	case said, mark.Done:
+	case !info.Alive:
+		h.problem("journal %s (%s) has not come through to %s: %s of it stored",
+			info.ID, info.Head.Identity, whereTo(info), pluralIs(mark.Frames, "frame"))
+	case info.Head.Destination != "" && lagging(info, mark):
+		h.problem("journal %s (%s) of a living tap lags: %s of %s are not stored on %s yet (a line that has not ended is not counted as stored)",
+			info.ID, info.Head.Identity, plural(uint64(info.Size)-mark.Offset, "byte"), sizeText(info.Size), whereTo(info))
 	}
+}
+
+func whereTo(info journal.Info) string {
+	if info.Head.Destination == "" {
+		return "this directory"
+	}
+	return printable(info.Head.Destination)
+}
+
+func lagging(info journal.Info, mark journal.Mark) bool { return mark.Offset < uint64(info.Size) }
+
+// markOf reads a journal's mark; that of a living tap which publishes by itself has until then to come
+// up with what the journal held when it was listed.
+func markOf(ctx context.Context, s *session, info journal.Info, until time.Time) (journal.Mark, error) {
+	for {
+		mark, err := journal.ReadMark(s.dir.Journals(), info.ID)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return mark, err
+		}
+		if !info.Alive || info.Head.Destination == "" || !lagging(info, mark) || time.Now().After(until) {
+			return mark, nil
+		}
+		select {
+		case <-ctx.Done():
+			return mark, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func lastOf(ctx context.Context, s *session, info journal.Info, mark journal.Mark) (*lastJournal, error) {
 	id := info.Head.Identity
 	if mark.Identity != (schema.Identity{}) {
 		id = mark.Identity
-		last.Capture = id.String()
+	}
+	last := &lastJournal{
+		ID: info.ID, Alive: info.Alive, At: info.WrittenAt.UTC(), AgeS: time.Since(info.WrittenAt).Seconds(),
+		Bytes: info.Size, Capture: id.String(),
 	}
 	capture, err := s.ledger.Capture(ctx, id)
-	if err != nil && !errors.Is(err, sink.ErrNotFound) {
+	if errors.Is(err, sink.ErrNotFound) {
+		return last, nil
+	}
+	if err != nil {
 		return nil, err
+	}
+	last.Status, last.Frames = capture.Status, capture.Accounted
+	for _, frames := range capture.Open {
+		last.Frames += frames
 	}
 	for _, session := range capture.Sessions {
 		last.Events += session.Head
@@ -159,27 +217,47 @@ func (h *health) problem(format string, args ...any) {
 	h.Problems = append(h.Problems, fmt.Sprintf(format, args...))
 }
 
+// doctorWidth is the width of doctor's text in characters; behind its labels it has doctorIndent less.
+const (
+	doctorWidth  = 80
+	doctorIndent = "          "
+)
+
 func (h *health) print(a *app) {
+	say := func(label, format string, args ...any) {
+		text := wrapped(fmt.Sprintf(format, args...), doctorWidth-len(doctorIndent), doctorIndent)
+		fmt.Fprintf(a.out, "%-*s%s\n", len(doctorIndent), label, text)
+	}
 	holder := "nobody; this command, while it ran"
 	if h.Holder != nil {
 		holder = fmt.Sprintf("%s, process %d, since %s", h.Holder.Kind, h.Holder.PID, h.Holder.Since.Local().Format(time.DateTime))
 	}
-	fmt.Fprintf(a.out, "data      %s\nheld by   %s\nstreams   %s\n", h.Data, holder, h.Streams)
-	fmt.Fprintf(a.out, "ledger    %d transcripts of %d captures, %d events\n", h.Ledger.Transcripts, h.Ledger.Captures, h.Ledger.Events)
+	say("data", "%s", h.Data)
+	say("held by", "%s", holder)
+	say("streams", "%s", h.Streams)
+	say("ledger", "%s of %s, %s", plural(h.Ledger.Transcripts, "transcript"), plural(h.Ledger.Captures, "capture"), plural(h.Ledger.Events, "event"))
 	if h.Last == nil {
-		fmt.Fprintln(a.out, "journals  none: nothing was recorded here in the last day")
+		say("journals", "none: nothing was recorded here in the last day")
 	} else {
-		state := "its tap has ended"
-		if h.Last.Alive {
-			state = "its tap is running"
-		}
-		fmt.Fprintf(a.out, "journals  %d; the last one was written %s ago (%s): %d frames stored, %d events numbered\n          %s\n",
-			h.Journals, time.Duration(h.Last.AgeS*float64(time.Second)).Round(time.Second), state, h.Last.Frames, h.Last.Events, h.Last.Capture)
+		say("journals", "%d; the last one was written %s ago (%s): %s, %s numbered", h.Journals,
+			time.Duration(h.Last.AgeS*float64(time.Second)).Round(time.Second), h.Last.state(), plural(h.Last.Frames, "frame"), plural(h.Last.Events, "event"))
+		say("", "%s", h.Last.Capture)
 	}
 	if len(h.Problems) == 0 {
-		fmt.Fprintln(a.out, "problems  none: all that was journalled has come through")
+		say("problems", "none: all that was journalled has come through")
 	}
 	for _, p := range h.Problems {
-		fmt.Fprintln(a.out, "problem  ", p)
+		say("problem", "%s", p)
 	}
+}
+
+// state is what became of the journal's tap.
+func (l *lastJournal) state() string {
+	switch {
+	case l.Alive:
+		return "its tap is running"
+	case l.Status == schema.StatusAbandoned:
+		return "abandoned: its tap was killed"
+	}
+	return "its tap has ended"
 }

@@ -10,9 +10,13 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// find finds the transcript that a command's argument names: an exact key wins; else any part of a
-// key, session id or title that only one transcript has, those of the readable list first; without an
-// argument it is the newest.
+// errNothing marks a ledger without a transcript.
+var errNothing = errors.New("nothing is recorded yet (steno record -- AGENT records one)")
+
+// find finds the transcript that a command's argument names: an exact key wins, then an exact session
+// id; else any part of a key, session id or title that only one transcript has. Of session ids and
+// parts those of the readable list go first. Without an argument it is the newest, and errNothing if
+// there is none.
 func find(ctx context.Context, r sink.Reader, args []string) (sink.Summary, error) {
 	if len(args) == 0 {
 		return newest(ctx, r)
@@ -24,19 +28,16 @@ func find(ctx context.Context, r sink.Reader, args []string) (sink.Summary, erro
 			return t, err
 		}
 	}
-	var listed, others []sink.Summary
+	var ranked [4][]sink.Summary
 	for t, err := range sink.All(ctx, r) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return sink.Summary{}, err
-		case !strings.Contains(t.Key, part) && !strings.Contains(t.SessionID, part) && !strings.Contains(t.Title, part):
-		case isListed(t):
-			listed = append(listed, t)
-		default:
-			others = append(others, t)
+		}
+		if rank, ok := rankOf(t, part); ok {
+			ranked[rank] = append(ranked[rank], t)
 		}
 	}
-	for _, matches := range [][]sink.Summary{listed, others} {
+	for _, matches := range ranked {
 		switch len(matches) {
 		case 0:
 		case 1:
@@ -46,6 +47,21 @@ func find(ctx context.Context, r sink.Reader, args []string) (sink.Summary, erro
 		}
 	}
 	return sink.Summary{}, fmt.Errorf("find transcript %q: no key, session id or title has it (steno ls --all lists them)", part)
+}
+
+// rankOf says how well a transcript fits, 0 best.
+func rankOf(t sink.Summary, part string) (rank int, ok bool) {
+	switch {
+	case t.SessionID == part:
+	case strings.Contains(t.Key, part), strings.Contains(t.SessionID, part), strings.Contains(t.Title, part):
+		rank = 2
+	default:
+		return 0, false
+	}
+	if !isListed(t) {
+		rank++
+	}
+	return rank, true
 }
 
 func ambiguous(part string, matches []sink.Summary) error {
@@ -76,7 +92,7 @@ func newest(ctx context.Context, r sink.Reader) (sink.Summary, error) {
 		}
 	}
 	if first == nil {
-		return sink.Summary{}, errors.New("find the newest transcript: nothing is recorded yet (steno record -- AGENT records one)")
+		return sink.Summary{}, fmt.Errorf("find the newest transcript: %w", errNothing)
 	}
 	return *first, nil
 }
@@ -84,5 +100,5 @@ func newest(ctx context.Context, r sink.Reader) (sink.Summary, error) {
 // isListed reports whether the readable list has the transcript: neither ACP's connection itself nor a
 // session without a message.
 func isListed(t sink.Summary) bool {
-	return !t.Empty && !(t.Protocol == schema.ACP && strings.HasSuffix(t.Key, "/0"))
+	return !t.Empty && !(t.Protocol == schema.ACP && t.Transcript.Session == 0)
 }

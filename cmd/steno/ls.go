@@ -2,9 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,44 +33,51 @@ connections themselves (session 0 of ACP) and sessions without a message, unless
 }
 
 func (a *app) ls(ctx context.Context, asJSON, all bool) error {
-	s, ctx, err := a.open(ctx, "ls")
-	if err != nil {
-		return err
-	}
-	parked, err := parkedCaptures(ctx, s)
-	if err == nil {
-		err = a.list(ctx, s.ledger, parked, asJSON, all)
-	}
-	return errors.Join(why(ctx, err), s.close())
+	return a.inSession(ctx, "ls", func(ctx context.Context, s *session) error {
+		parked, err := stage.ListParked(ctx, s.js)
+		if err != nil {
+			return err
+		}
+		return a.list(withParked(sink.All(ctx, s.ledger), parked), len(parked), asJSON, all)
+	})
 }
 
-// parkedCaptures are the captures that the stage has parked; the ledger knows only of its own.
-func parkedCaptures(ctx context.Context, s *session) (map[schema.Identity]bool, error) {
-	list, err := stage.ListParked(ctx, s.js)
-	if err != nil {
-		return nil, err
+// withParked marks the transcripts of captures that the stage has parked, which the ledger does not
+// know, and adds a line for each of those of which it has nothing.
+func withParked(list iter.Seq2[sink.Summary, error], parked []stage.ParkedCapture) iter.Seq2[sink.Summary, error] {
+	return func(yield func(sink.Summary, error) bool) {
+		unseen := map[schema.Identity]bool{}
+		for _, p := range parked {
+			unseen[p.Identity] = true
+		}
+		for t, err := range list {
+			if _, ok := unseen[t.Transcript.Identity]; ok && err == nil {
+				t.Status, t.IdleSince = schema.StatusParked, time.Time{}
+				unseen[t.Transcript.Identity] = false
+			}
+			if !yield(t, err) {
+				return
+			}
+		}
+		for _, p := range parked {
+			key := schema.Transcript{Identity: p.Identity}
+			line := sink.Summary{Key: key.String(), Transcript: key, Labels: map[string]string{}, Status: schema.StatusParked, Empty: true}
+			if unseen[p.Identity] && !yield(line, nil) {
+				return
+			}
+		}
 	}
-	parked := map[schema.Identity]bool{}
-	for _, p := range list {
-		parked[p.Identity] = true
-	}
-	return parked, nil
 }
 
-func (a *app) list(ctx context.Context, r sink.Reader, parked map[schema.Identity]bool, asJSON, all bool) error {
-	out := json.NewEncoder(a.out)
-	out.SetEscapeHTML(false)
+func (a *app) list(transcripts iter.Seq2[sink.Summary, error], parked int, asJSON, all bool) error {
 	var listed []sink.Summary
 	left := 0
-	for t, err := range sink.All(ctx, r) {
-		if parked[t.Transcript.Identity] {
-			t.Status = schema.StatusParked
-		}
+	for t, err := range transcripts {
 		switch {
 		case err != nil:
 			return err
 		case asJSON:
-			if err := out.Encode(t); err != nil {
+			if err := a.out.json(t); err != nil {
 				return err
 			}
 		case all || isListed(t):
@@ -89,8 +95,8 @@ func (a *app) list(ctx context.Context, r sink.Reader, parked map[schema.Identit
 	if left > 0 {
 		fmt.Fprintf(a.err, "%d without a message left out (--all lists them)\n", left)
 	}
-	if len(parked) > 0 {
-		fmt.Fprintf(a.err, "%d captures are parked (steno doctor says why)\n", len(parked))
+	if parked > 0 {
+		fmt.Fprintf(a.err, "%s parked (steno doctor says why)\n", pluralIs(parked, "capture"))
 	}
 	return nil
 }

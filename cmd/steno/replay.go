@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/steno-io/steno/console/replay"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/translate"
 )
 
@@ -29,8 +31,11 @@ typed, with the pauses that lay between the frames.
   steno replay s-1 --json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.Speed <= 0 {
-				return usage("--speed %v: want more than 0", o.Speed)
+			if !(o.Speed > 0) || math.IsInf(o.Speed, 0) {
+				return a.badValue(fmt.Errorf("--speed %v: want a number above 0", o.Speed), "speed")
+			}
+			if o.IdleLimit < 0 {
+				return a.badValue(fmt.Errorf("--idle-limit %s: want 0 or more", o.IdleLimit), "idle-limit")
 			}
 			return a.replay(cmd.Context(), args, f, o)
 		},
@@ -42,20 +47,8 @@ typed, with the pauses that lay between the frames.
 }
 
 func (a *app) replay(ctx context.Context, args []string, f viewFlags, o replay.Options) error {
-	s, ctx, err := a.open(ctx, "replay")
-	if err != nil {
-		return err
-	}
-	err = func() error {
-		summary, err := find(ctx, s.ledger, args)
-		if err != nil {
-			return err
-		}
-		key, err := schema.ParseTranscript(summary.Key)
-		if err != nil {
-			return err
-		}
-		typed := s.typed(ctx, key)
+	return a.withTranscript(ctx, "replay", args, func(ctx context.Context, s *session, t sink.Summary) error {
+		typed := s.typed(ctx, t.Transcript)
 		if f.json {
 			return replay.Replay(ctx, typed, o, func(e schema.Event) error {
 				_, err := fmt.Fprintf(a.out, "%s\n", e.AppendJSON(nil))
@@ -63,7 +56,7 @@ func (a *app) replay(ctx context.Context, args []string, f viewFlags, o replay.O
 			})
 		}
 		r := a.renderer(f)
-		if err := r.Transcript(summary); err != nil {
+		if err := r.Transcript(t); err != nil {
 			return err
 		}
 		return errors.Join(replay.Replay(ctx, typed, o, func(e schema.Event) error {
@@ -72,8 +65,7 @@ func (a *app) replay(ctx context.Context, args []string, f viewFlags, o replay.O
 			}
 			return r.Event(e)
 		}), r.Close())
-	}()
-	return errors.Join(why(ctx, err), s.close())
+	})
 }
 
 // typed folds a capture's frames again and gives the events of one of its sessions, deltas too, the

@@ -37,8 +37,9 @@ func (a *app) renderer(f viewFlags) *render.Renderer {
 	return render.New(a.out, o)
 }
 
-const keyHelp = `KEY is a transcript's key, or any part of a key, session id or title that only one
-has; without it, the newest transcript is taken.`
+const keyHelp = `KEY is a transcript's key, its session id, or any part of key, session id or title
+that only one has: those that steno ls lists go first, the others (ls --all) come
+where none of them has it. Without KEY the newest transcript is taken.`
 
 func (a *app) showCommand() *cobra.Command {
 	var f viewFlags
@@ -60,25 +61,12 @@ stands; with --json its stored events, in the order of their numbers.
 }
 
 func (a *app) show(ctx context.Context, args []string, f viewFlags) error {
-	s, ctx, err := a.open(ctx, "show")
-	if err != nil {
-		return err
-	}
-	err = func() error {
-		summary, err := find(ctx, s.ledger, args)
-		if err != nil {
-			return err
-		}
-		key, err := schema.ParseTranscript(summary.Key)
-		if err != nil {
-			return err
-		}
+	return a.withTranscript(ctx, "show", args, func(ctx context.Context, s *session, t sink.Summary) error {
 		if f.json {
-			return a.writeEvents(ctx, s.ledger, key)
+			return a.writeEvents(ctx, s.ledger, t.Transcript)
 		}
-		return a.renderer(f).Show(summary, decoded(s.ledger.Events(ctx, key, 0, 0)))
-	}()
-	return errors.Join(why(ctx, err), s.close())
+		return a.renderer(f).Show(t, decoded(s.ledger.Events(ctx, t.Transcript, 0, 0)))
+	})
 }
 
 func (a *app) writeEvents(ctx context.Context, r sink.Reader, key schema.Transcript) error {

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/console/follow"
 	"github.com/steno-io/steno/console/render"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
 )
 
 func (a *app) tailCommand() *cobra.Command {
@@ -20,8 +22,14 @@ func (a *app) tailCommand() *cobra.Command {
 		Use:   "tail [KEY]",
 		Short: "Follow a transcript: its history, then text as it is typed",
 		Long: `tail prints a transcript's history and then follows it, text as it is typed,
-until you stop it. Joining in the middle of a sentence shows all of it. With
---json it prints stored events and deltas as JSON lines.
+until you stop it. Joining in the middle of a sentence shows all of it. Where
+nothing is recorded yet it waits for the first transcript.
+
+With --json it prints a JSON object a line: stored events and deltas as they are,
+the rest under a name of its own.
+  {"snapshot":{"frame","ordinal","messages":[…],"tools":[…]}}   what is open now, all of it
+  {"lag":{"reason","events","detail"}}    what is shown may be behind, and why
+  {"end":{"status","head"}}               the transcript has ended with event number head
 
 ` + keyHelp,
 		Example: `  steno tail
@@ -35,46 +43,60 @@ until you stop it. Joining in the middle of a sentence shows all of it. With
 }
 
 func (a *app) tail(ctx context.Context, args []string, f viewFlags, untilEnd bool) error {
-	s, ctx, err := a.open(ctx, "tail")
-	if err != nil {
-		return err
-	}
-	err = func() error {
-		summary, err := find(ctx, s.ledger, args)
+	return a.inSession(ctx, "tail", func(ctx context.Context, s *session) error {
+		t, err := a.awaited(ctx, s.ledger, args)
 		if err != nil {
-			return err
-		}
-		key, err := schema.ParseTranscript(summary.Key)
-		if err != nil {
-			return err
+			return tailEnd(ctx, err)
 		}
 		follower, err := follow.New(follow.Options{
-			Conn: s.client.Conn, Reader: s.ledger, Partitions: s.info.Partitions, Transcript: key,
+			Conn: s.client.Conn, Reader: s.ledger, Partitions: s.info.Partitions, Transcript: t.Transcript,
 		})
 		if err != nil {
 			return err
 		}
 		if f.json {
-			return follower.Run(ctx, a.jsonItem(untilEnd))
+			return errors.Join(follower.Run(ctx, a.jsonItem(t.Transcript, untilEnd)), tailEnd(ctx, nil))
 		}
 		r := a.renderer(f)
-		if err := r.Transcript(summary); err != nil {
+		if err := r.Transcript(t); err != nil {
 			return err
 		}
-		return errors.Join(follower.Run(ctx, renderItem(r, untilEnd)), r.Close())
-	}()
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		err = errors.Join(err, cause) // the follower takes any end of its context for a wish
-	}
-	return errors.Join(err, s.close())
+		return errors.Join(follower.Run(ctx, renderItem(r, untilEnd)), r.Close(), tailEnd(ctx, nil))
+	})
 }
 
-func (a *app) jsonLine(v any) error {
-	data, err := json.Marshal(v)
-	if err == nil {
-		_, err = fmt.Fprintf(a.out, "%s\n", data)
+// tailEnd tells the end that the user asked for, which is no error, from a directory without a holder:
+// the follower takes any end of its context for a wish.
+func tailEnd(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	switch {
+	case cause == nil:
+		return err
+	case errors.Is(cause, context.Canceled):
+		return nil
 	}
-	return err
+	return cause
+}
+
+// awaited finds the transcript. Where none is recorded yet, and none is named, it waits for the first
+// that a list shows.
+func (a *app) awaited(ctx context.Context, r sink.Reader, args []string) (sink.Summary, error) {
+	said := false
+	for {
+		t, err := find(ctx, r, args)
+		if !errors.Is(err, errNothing) && (err != nil || !said || isListed(t)) {
+			return t, err
+		}
+		if !said {
+			fmt.Fprintln(a.err, "waiting for the first transcript …")
+			said = true
+		}
+		select {
+		case <-ctx.Done():
+			return t, ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
 }
 
 // renderItem shows what a follower tells.
@@ -129,9 +151,9 @@ func lagText(l *follow.Lag) string {
 
 // jsonItem prints what a follower tells, one object a line: events and deltas as they are, the rest
 // under its name.
-func (a *app) jsonItem(untilEnd bool) func(follow.Item) error {
+func (a *app) jsonItem(key schema.Transcript, untilEnd bool) func(follow.Item) error {
 	line := func(data []byte) error {
-		_, err := fmt.Fprintf(a.out, "%s\n", data)
+		_, err := a.out.Write(append(data, '\n'))
 		return err
 	}
 	return func(item follow.Item) error {
@@ -141,17 +163,36 @@ func (a *app) jsonItem(untilEnd bool) func(follow.Item) error {
 		case *follow.Delta:
 			return line(i.Event.AppendJSON(nil))
 		case *follow.End:
-			if err := a.jsonLine(map[string]any{"end": map[string]any{"status": i.Status, "head": i.Head}}); err != nil || !untilEnd {
+			if err := a.out.json(map[string]any{"end": map[string]any{"status": i.Status, "head": i.Head}}); err != nil || !untilEnd {
 				return err
 			}
 			return follow.ErrStop
 		case *follow.Lag:
-			return a.jsonLine(map[string]any{"lag": map[string]any{"reason": i.Reason, "events": i.Events, "detail": i.Detail}})
+			return a.out.json(map[string]any{"lag": map[string]any{"reason": i.Reason, "events": i.Events, "detail": i.Detail}})
 		case *follow.Snapshot:
-			return a.jsonLine(map[string]any{"snapshot": map[string]any{
-				"frame": i.Frame, "ordinal": i.Ordinal, "messages": i.Messages, "tools": i.Tools,
-			}})
+			snapshot, err := snapshotJSON(key, i)
+			if err != nil {
+				return err
+			}
+			return a.out.json(map[string]any{"snapshot": snapshot})
 		}
 		return nil
 	}
+}
+
+// snapshotOut is a snapshot as it is printed: messages and tools as in an open reply.
+type snapshotOut struct {
+	Frame    uint64          `json:"frame"`
+	Ordinal  uint64          `json:"ordinal"`
+	Messages json.RawMessage `json:"messages"`
+	Tools    json.RawMessage `json:"tools"`
+}
+
+func snapshotJSON(key schema.Transcript, s *follow.Snapshot) (out snapshotOut, err error) {
+	reply := schema.OpenReply{Identity: key.Identity, Frame: s.Frame, Messages: s.Messages, Tools: s.Tools}
+	if err := json.Unmarshal(reply.AppendJSON(nil), &out); err != nil {
+		return out, fmt.Errorf("print snapshot of %s at frame %d: %w", key, s.Frame, err)
+	}
+	out.Ordinal = s.Ordinal
+	return out, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -36,12 +35,12 @@ added, and 11 when all agrees but a tap has passed on what it did not keep.`,
 }
 
 func (a *app) verify(ctx context.Context, asJSON bool) error {
-	s, ctx, err := a.open(ctx, "verify")
-	if err != nil {
+	var report verify.Report
+	err := a.inSession(ctx, "verify", func(ctx context.Context, s *session) (err error) {
+		report, err = a.prove(ctx, s)
 		return err
-	}
-	report, err := a.prove(ctx, s)
-	if err = errors.Join(why(ctx, err), s.close()); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	return a.sayReport(report, asJSON)
@@ -112,7 +111,13 @@ func (s *session) settleAll(ctx context.Context, frames verify.Stream) (map[sche
 func (a *app) sayReport(r verify.Report, asJSON bool) error {
 	code := r.ExitCode()
 	if asJSON {
-		if err := json.NewEncoder(a.out).Encode(r); err != nil {
+		if r.Findings == nil {
+			r.Findings = []verify.Finding{}
+		}
+		if r.Heads == nil {
+			r.Heads = []verify.Heads{}
+		}
+		if err := a.out.json(r); err != nil {
 			return err
 		}
 	} else {
@@ -120,14 +125,14 @@ func (a *app) sayReport(r verify.Report, asJSON bool) error {
 			fmt.Fprintln(a.out, f)
 		}
 		if r.More > 0 {
-			fmt.Fprintf(a.out, "… and %d more findings\n", r.More)
+			fmt.Fprintf(a.out, "… and %s more\n", plural(r.More, "finding"))
 		}
 		verdict := "verified"
 		switch code {
 		case exitChanged:
 			verdict = "not verified"
 		case exitGap:
-			verdict = fmt.Sprintf("verified, with %d gaps that the taps did not keep", r.Gaps)
+			verdict = fmt.Sprintf("verified, with %s that the taps did not keep", plural(r.Gaps, "gap"))
 		}
 		open := ""
 		if r.Open > 0 {

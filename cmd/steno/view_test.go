@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/console/follow"
+	"github.com/steno-io/steno/ingest/journal"
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/translate/stage"
+)
+
+func transcript(run string, session uint32) schema.Transcript {
+	return schema.Transcript{Identity: schema.Identity{Namespace: "n", Workflow: "w", Run: run, Attempt: 1}, Session: session}
+}
+
+// shelf is a ledger of a few lines.
+type shelf []sink.Summary
+
+func (s shelf) Transcripts(_ context.Context, _ sink.Query) (sink.Page, error) {
+	return sink.Page{Transcripts: s}, nil
+}
+
+func (s shelf) Transcript(_ context.Context, key schema.Transcript) (sink.Summary, error) {
+	for _, t := range s {
+		if t.Transcript == key {
+			return t, nil
+		}
+	}
+	return sink.Summary{}, sink.ErrNotFound
+}
+
+func (s shelf) Events(context.Context, schema.Transcript, uint64, int) iter.Seq2[sink.Event, error] {
+	return func(func(sink.Event, error) bool) {}
+}
+
+func shelved(run string, session uint32, id string, empty bool) sink.Summary {
+	key := transcript(run, session)
+	return sink.Summary{Key: key.String(), Transcript: key, Protocol: schema.ACP, SessionID: id, Empty: empty, Labels: map[string]string{}}
+}
+
+func TestWhatAKeyNames(t *testing.T) {
+	s := shelf{
+		shelved("a", 0, "", true), shelved("a", 1, "s-1", false), shelved("a", 10, "s-10", false), shelved("a", 2, "t-10", true),
+		shelved("b", 1, "x-10", false), shelved("b", 2, "lone", true),
+	}
+	for part, want := range map[string]string{
+		"s-1":         "n/w/a/0/1/1", // exact, though s-10 has it too
+		"n/w/a/0/1/1": "n/w/a/0/1/1",
+		"s-10":        "n/w/a/0/1/10",
+		"w/b":         "n/w/b/0/1/1", // listed goes before the empty one
+		"lon":         "n/w/b/0/1/2",
+	} {
+		got, err := find(minute(t), s, []string{part})
+		require.NoError(t, err, part)
+		require.Equal(t, want, got.Key, part)
+	}
+	_, err := find(minute(t), s, []string{"-10"})
+	require.Equal(t, exitUsage, exitCode(err))
+	require.ErrorContains(t, err, "2 transcripts have it")
+	_, err = find(minute(t), shelf{}, nil)
+	require.ErrorIs(t, err, errNothing)
+}
+
+func TestParkedCapturesWithoutEventsAreListed(t *testing.T) {
+	s := shelf{shelved("a", 0, "", true), shelved("a", 1, "s-1", false), shelved("b", 1, "s-2", false)}
+	var parked []stage.ParkedCapture
+	for _, run := range []string{"a", "c"} {
+		parked = append(parked, stage.ParkedCapture{Identity: transcript(run, 0).Identity})
+	}
+	var out, errs bytes.Buffer
+	a := &app{stdio: stdio{err: &errs}, out: &output{to: &out}}
+	require.NoError(t, a.list(withParked(sink.All(minute(t), s), parked), 2, true, false))
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		var s sink.Summary
+		require.NoError(t, json.Unmarshal([]byte(line), &s))
+		require.NotNil(t, s.Labels)
+		got = append(got, s.Key+" "+string(s.Status))
+	}
+	require.Equal(t, []string{"n/w/a/0/1/0 parked", "n/w/a/0/1/1 parked", "n/w/b/0/1/1 ", "n/w/c/0/1/0 parked"}, got)
+
+	out.Reset()
+	require.NoError(t, a.list(withParked(sink.All(minute(t), s), parked), 1, false, true))
+	require.Equal(t, 1+4, strings.Count(out.String(), "\n"))
+	require.Contains(t, errs.String(), "1 capture is parked")
+
+	failed := func(yield func(sink.Summary, error) bool) { yield(sink.Summary{}, errors.New("disk")) }
+	require.ErrorContains(t, a.list(withParked(failed, nil), 0, true, false), "disk")
+}
+
+func TestTailWaitsForTheFirstTranscript(t *testing.T) {
+	data := t.TempDir()
+	up := startUp(t, data)
+	defer up.kill(t)
+	tail := stenoCommand(t.Context(), "tail", "--data", data, "--until-end", "--json")
+	errs, err := tail.StderrPipe()
+	require.NoError(t, err)
+	var out bytes.Buffer
+	tail.Stdout = &out
+	require.NoError(t, tail.Start())
+	line, err := bufio.NewReader(errs).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "waiting for the first transcript …\n", line)
+	ok(t, "import", "--data", data, recording("gemini-cli-0.46.0.json"))
+	require.NoError(t, tail.Wait())
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Contains(t, lines[len(lines)-1], `{"end":{"head":`)
+}
+
+func TestASnapshotIsPrintedInSnakeCase(t *testing.T) {
+	var out bytes.Buffer
+	a := &app{out: &output{to: &out}}
+	emit := a.jsonItem(transcript("r", 1), false)
+	require.NoError(t, emit(&follow.Snapshot{Frame: 3, Ordinal: 2}))
+	require.NoError(t, emit(&follow.Snapshot{Frame: 4, Ordinal: 2, Messages: []schema.OpenMessage{
+		{Session: 1, MessageID: "m", Role: schema.Assistant, Channel: schema.Answer, Text: "a<b", Next: 7},
+	}}))
+	require.NoError(t, emit(&follow.Lag{Reason: follow.LagBehind, Events: 3}))
+	require.NoError(t, emit(&follow.End{Status: schema.StatusEnded, Head: 9}))
+	require.Equal(t, `{"snapshot":{"frame":3,"ordinal":2,"messages":[],"tools":[]}}
+{"snapshot":{"frame":4,"ordinal":2,"messages":[{"session":1,"message_id":"m","role":"Assistant","channel":"answer","text":"a<b","next":7}],"tools":[]}}
+{"lag":{"detail":"","events":3,"reason":"behind"}}
+{"end":{"head":9,"status":"ended"}}
+`, out.String())
+}
+
+func TestDoctorSaysWhatIsWrongWithinEightyColumns(t *testing.T) {
+	data := t.TempDir()
+	cmd := recordCommand(t, data)
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = in.Write([]byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}` + "\n"))
+	require.NoError(t, err)
+	_, err = bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+
+	var h health
+	require.NoError(t, json.Unmarshal([]byte(ok(t, "doctor", "--data", data, "--json")), &h))
+	require.Empty(t, h.Problems)
+	require.Equal(t, schema.StatusAbandoned, h.Last.Status)
+	var frames uint64
+	for _, s := range list(t, data) {
+		frames += s.Frames
+	}
+	require.Equal(t, frames, h.Last.Frames, "as ls counts them")
+	require.Contains(t, ok(t, "doctor", "--data", data), "abandoned: its tap was killed")
+
+	// A living tap whose own NATS does not answer.
+	w, err := journal.Create(journal.Options{Dir: data + "/journal", Head: journal.Head{
+		Identity: transcript("r", 0).Identity, Destination: "nats://s3cret@127.0.0.1:1", Open: schema.OpenInfo{Protocol: schema.ACP, Tap: "record"},
+	}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Close()) }()
+	require.NoError(t, os.WriteFile(data+"/journal/"+strings.Repeat("0", 36)+".journal", []byte("nonsense"), 0o600))
+	stdout, _, code := steno(t, "doctor", "--data", data)
+	require.Equal(t, exitRuntime, code)
+	plain := strings.Join(strings.Fields(stdout), " ")
+	require.Contains(t, plain, "of a living tap lags")
+	require.Contains(t, plain, "NATS at nats://127.0.0.1:1")
+	require.NotContains(t, stdout, "s3cret")
+	for line := range strings.Lines(stdout) {
+		if words := strings.Fields(line); len(words) > 1 && len(words[len(words)-1]) < 60 {
+			require.LessOrEqual(t, len([]rune(line)), 81, line)
+		}
+	}
+	require.Equal(t, "one two\n  three\n  four", wrapped("one two three  four", 8, "  "))
+	require.Less(t, h.Last.AgeS, time.Hour.Seconds())
+}
