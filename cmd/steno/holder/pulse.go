@@ -2,6 +2,7 @@ package holder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -119,6 +120,9 @@ func (p *pulse) patient(ctx context.Context, partition uint32, final func(error)
 		}
 		select {
 		case <-ctx.Done():
+			if errors.Is(err, context.Canceled) {
+				return context.Cause(ctx)
+			}
 			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		case <-time.After(100 * time.Millisecond):
 		}
@@ -151,10 +155,10 @@ func (p *pulse) watch(ctx context.Context, partition uint32, giveUp context.Canc
 			waited := time.Since(from)
 			if waited > p.after || b.stuck && waited > 3*beatEvery {
 				b.stuck = true
-				folded, last := b.stage.Folded, b.stage.Last
+				folded, last, since := b.stage.Folded, b.stage.Last, b.since
 				p.mu.Unlock()
 				giveUp(fmt.Errorf("%w: partition %d, folded up to sequence %d of %d, has not moved for %s",
-					ErrStalled, partition, folded, last, waited.Round(time.Second)))
+					ErrStalled, partition, folded, last, time.Since(since).Round(time.Second)))
 				return
 			}
 			p.mu.Unlock()

@@ -102,9 +102,9 @@ func (c *Client) until(ctx context.Context, subject string, q request) (reply, e
 			case <-time.After(dialEvery):
 			}
 		case r.Parked:
-			return r, fmt.Errorf("%w: %s", ErrParked, r.Error)
+			return r, answered{r.Error, ErrParked}
 		case r.Stalled:
-			return r, fmt.Errorf("%w: %s", ErrStalled, r.Error)
+			return r, answered{r.Error, ErrStalled}
 		case r.Error != "":
 			return r, errors.New(r.Error)
 		default:
@@ -112,6 +112,18 @@ func (c *Client) until(ctx context.Context, subject string, q request) (reply, e
 		}
 	}
 }
+
+// answered is an error as the holder worded it.
+type answered struct {
+	text string
+	is   error
+}
+
+// Error implements error.
+func (a answered) Error() string { return a.text }
+
+// Unwrap gives the sentinel that the text names already.
+func (a answered) Unwrap() error { return a.is }
 
 // ask asks once. It does not wait for the answer of a holder that has gone.
 func (c *Client) ask(ctx context.Context, subject string, data []byte, timeout time.Duration) (reply, error) {

@@ -147,7 +147,8 @@ func (j *journals) once(ctx context.Context, info journal.Info, mark journal.Mar
 	}
 	o.Source, o.Mark = reader, mark
 	o.SaveMark = func(m journal.Mark) error { return journal.WriteMark(j.o.Dir.Journals(), info.ID, m) }
-	o.Retry = func(err error) { s.failed(err, j.o.Log.With().Str("journal", info.ID).Logger()) }
+	log := j.o.Log.With().Str("journal", info.ID).Logger()
+	o.Retry = func(err error) { s.failed(fmt.Errorf("publish journal %s: %w", info.ID, err), log) }
 	o.Identified = func(final, asked schema.Identity) {
 		if final != asked {
 			j.o.Log.Warn().Stringer("capture", final).Stringer("asked", asked).Msg("attempt is taken; recording as the next one")
