@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema/topology"
@@ -21,6 +22,7 @@ const (
 	exitConfig      = 78
 	exitSignal      = 128 // and the signal's number, as a shell says
 	exitInterrupt   = exitSignal + 2
+	exitPipe        = exitSignal + 13 // nobody reads the output any more
 )
 
 // exitError is an error with its exit code. Without a cause it has no text, because the command has
@@ -59,6 +61,8 @@ func exitCode(err error) int {
 	case errors.Is(err, topology.ErrDrifted), errors.Is(err, topology.ErrMissing), errors.Is(err, topology.ErrPartitions),
 		errors.Is(err, sqlite.ErrVersion):
 		return exitConfig
+	case errors.Is(err, syscall.EPIPE):
+		return exitPipe
 	case errors.As(err, &signal):
 		return exitSignal + int(signal)
 	case errors.Is(err, context.Canceled):

@@ -12,6 +12,9 @@ import (
 var version = "dev"
 
 func main() {
+	// A reader of the output that goes away ends the command by the error of its next write, in good
+	// order: by default the signal would kill it, and with it the pipeline that others work through.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := untilSignal()
 	code := run(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})
 	stop()
