@@ -105,7 +105,8 @@ func checkConfig(root *cobra.Command, file map[string]any) error {
 			failed = errors.Join(failed, fmt.Errorf("table [%s]: there is no such command", key))
 		}
 		for _, name := range slices.Sorted(maps.Keys(table)) {
-			if known := tables[key]; known != nil && !known[name] {
+			_, nested := table[name].(map[string]any)
+			if known := tables[key]; known != nil && (nested || !known[name]) {
 				failed = errors.Join(failed, fmt.Errorf("key %s.%s: steno %s has no such flag", key, name, key))
 			}
 		}

@@ -66,6 +66,23 @@ func dial(destination string) (*nats.Conn, error) {
 	return nil, fmt.Errorf("connect to %s: %w: %w", printable(destination), errUnreachable, err)
 }
 
+// checkURLs refuses what is no list of URLs with errURL.
+func checkURLs(urls string) error {
+	if urls == "" {
+		return nil
+	}
+	for one := range strings.SplitSeq(urls, ",") {
+		one = strings.TrimSpace(one)
+		if !strings.Contains(one, "://") {
+			one = "nats://" + one
+		}
+		if u, err := url.Parse(one); err != nil || u.Hostname() == "" {
+			return fmt.Errorf("%s: %w", printable(one), errURL)
+		}
+	}
+	return nil
+}
+
 // printable is a destination without its secrets: each URL loses its whole user part, where a token
 // stands without a colon.
 func printable(destination string) string {

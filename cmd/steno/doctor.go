@@ -103,7 +103,8 @@ func (a *app) examine(ctx context.Context, s *session) (health, error) {
 		return h, err
 	}
 	for _, p := range parked {
-		h.problem("%s is parked at frame %d: %s (%s)", p.Identity, p.Frame, p.Reason, p.Error)
+		first, _, _ := strings.Cut(p.Error, "\n") // without a panic's stack
+		h.problem("%s is parked at frame %d: %s (%s)", p.Identity, p.Frame, p.Reason, first)
 	}
 	if n := h.Ledger.Parked; n > 0 {
 		h.problem("%s parked in the ledger; steno verify says where they differ", pluralIs(n, "capture"))

@@ -49,7 +49,10 @@ func (i *importer) run(ctx context.Context, o publish.AppenderOptions) (err erro
 	o.Journal = "import-" + i.id.UUID("import").String() // the same for the same identity, so that it resumes
 	o.Exclusive = true
 	o.Stored = i.compare
-	o.Retry = func(why error) { i.slow.on("import %s: trying again: %v", i.path, why) }
+	o.Retry = func(why error) {
+		i.progress.done()
+		i.slow.on("import %s: trying again: %v", i.path, why)
+	}
 	appender, err := publish.NewAppender(o)
 	if err != nil {
 		return err

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,7 +49,11 @@ command that reads, publishes it.`,
   steno record --label team=oats --workflow nightly -- node agent.js`,
 		Args: atLeastOne("which agent? give its command behind --, such as: steno record -- my-agent --acp"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// The agent gets the signals and decides what they mean.
+			// The agent gets the signals and decides what they mean; a second one must not end this process
+			// before the journal is closed.
+			signals := make(chan os.Signal, 1)
+			signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+			defer signal.Stop(signals)
 			return a.record(context.WithoutCancel(cmd.Context()), args, &f)
 		},
 	}

@@ -175,6 +175,9 @@ func (a *app) checkNetwork(command string) error {
 			return usage("--%s: steno %s works in the data directory; %s take it", flag, command, "record, import and streams")
 		}
 	}
+	if err := checkURLs(a.nats); err != nil {
+		return a.badValue(fmt.Errorf("--nats: %w", err), "nats")
+	}
 	if a.nats == "" || a.context == "" {
 		return nil
 	}

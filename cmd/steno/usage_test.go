@@ -37,6 +37,8 @@ func TestUsageErrors(t *testing.T) {
 		{"show --context x", "record, import and streams take it"},
 		{"import --nats nats://x --context y f", "want one of them"},
 		{"import --nats nats://s3cret@h:port " + recording("codex-acp-0.16.0.json"), "not a NATS URL"},
+		{"record --nats nats://s3cret@h:port -- agent", "--nats: NATS at nats://h:port: not a NATS URL"},
+		{"record --nats nats:// -- agent", "not a NATS URL"},
 		{"up --sync never", "--sync"},
 		{"record --journal-max -1 -- agent", "want 1MiB or more"},
 		{"record --journal-max 10 -- agent", "want 1MiB or more"},
@@ -80,6 +82,7 @@ func TestConfigurationErrors(t *testing.T) {
 		{`bogus = 1`, "key bogus"},
 		{"[bogus]\ndata = \"d\"", "table [bogus]"},
 		{"[ls]\nspeed = 3", "key ls.speed"},
+		{"[record.label]\na = 1", "key record.label"},
 		{`config = "other"`, "key config"},
 		{`sync = ["a", "b"]`, "sync: want one value, not a list"},
 		{"[record]\nwhen-full = 3 4", "read config file"},
@@ -152,4 +155,20 @@ func TestASignalEndsWithTheCodeOfAShell(t *testing.T) {
 		require.Equal(t, want, exitCode(why(ctx, ctx.Err())))
 		require.ErrorIs(t, context.Cause(ctx), context.Canceled)
 	}
+}
+
+func TestAStoppedCommandEndsWithTheCodeOfAShell(t *testing.T) {
+	data := t.TempDir()
+	ok(t, "import", "--data", data, recording("gemini-cli-0.46.0.json"))
+	cmd := stenoCommand(t.Context(), "replay", "--data", data, "--json", "--speed", "0.000001")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = out.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	_, err = io.Copy(io.Discard, out)
+	require.NoError(t, err)
+	require.Error(t, cmd.Wait())
+	require.Equal(t, 143, cmd.ProcessState.ExitCode())
 }
