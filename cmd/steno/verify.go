@@ -24,7 +24,8 @@ stored event with what the fold gives, byte for byte. It checks the numbers, the
 chain over the frames, and that every frame is accounted for.
 
 It ends with 0 when all agrees, 10 when anything was changed, is missing or was
-added, and 11 when all agrees but a tap has passed on what it did not keep.`,
+added, and 11 when all agrees but frames were lost before they were stored: a
+tap passed on what it could not keep, or its journal was damaged.`,
 		Example: `  steno verify
   steno verify --json | jq .findings`,
 		Args: cobra.NoArgs,
@@ -48,8 +49,11 @@ func (a *app) verify(ctx context.Context, asJSON bool) error {
 
 // prove verifies the directory's ledger.
 func (a *app) prove(ctx context.Context, s *session) (verify.Report, error) {
-	blobs, err := topology.OpenBlobs(ctx, s.js)
-	if err != nil {
+	var blobs *topology.Blobs
+	if err := s.patient(ctx, func() (err error) {
+		blobs, err = topology.OpenBlobs(ctx, s.js)
+		return err
+	}); err != nil {
 		return verify.Report{}, err
 	}
 	progress := a.progress()
@@ -60,7 +64,7 @@ func (a *app) prove(ctx context.Context, s *session) (verify.Report, error) {
 	if err != nil {
 		return verify.Report{}, err
 	}
-	return verify.Run(ctx, verify.Options{
+	options := verify.Options{
 		Frames: frames, Ledger: s.ledger,
 		Settled: func(id schema.Identity) uint64 { return settled[id] },
 		NewFold: func(id schema.Identity, version string) verify.Fold {
@@ -78,12 +82,36 @@ func (a *app) prove(ctx context.Context, s *session) (verify.Report, error) {
 		Progress: func(p verify.Progress) {
 			progress.say("verifying: %d of %d captures, %d frames, %d events", p.Captures, p.Total, p.Frames, p.Events)
 		},
+	}
+	var report verify.Report
+	err = s.patient(ctx, func() (err error) { // anew where the holder changed on the way
+		report, err = verify.Run(ctx, options)
+		return err
 	})
+	return report, err
 }
 
 // settleAll waits until what the stream holds now is numbered, and gives each capture's last frame. What
 // is stored meanwhile may be on its way to the ledger; what was there before may not be missing from it.
 func (s *session) settleAll(ctx context.Context, frames verify.Stream) (map[schema.Identity]uint64, error) {
+	var heads map[schema.Identity]uint64
+	if err := s.patient(ctx, func() (err error) {
+		heads, err = s.heads(ctx, frames)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for id, head := range heads {
+		err := s.client.Settle(ctx, id, head)
+		if err != nil && !errors.Is(err, holder.ErrParked) && !errors.Is(err, holder.ErrStalled) { // verify says what differs
+			return nil, err
+		}
+	}
+	return heads, nil
+}
+
+// heads gives each capture's last frame.
+func (s *session) heads(ctx context.Context, frames verify.Stream) (map[schema.Identity]uint64, error) {
 	heads := map[schema.Identity]uint64{}
 	for id, err := range frames.Captures(ctx) {
 		if err != nil {
@@ -98,11 +126,6 @@ func (s *session) settleAll(ctx context.Context, frames verify.Stream) (map[sche
 			continue // verify says what is wrong with it
 		}
 		heads[id] = f.Seq
-	}
-	for id, head := range heads {
-		if err := s.client.Settle(ctx, id, head); err != nil && !errors.Is(err, holder.ErrParked) {
-			return nil, err
-		}
 	}
 	return heads, nil
 }
@@ -132,7 +155,7 @@ func (a *app) sayReport(r verify.Report, asJSON bool) error {
 		case exitChanged:
 			verdict = "not verified"
 		case exitGap:
-			verdict = fmt.Sprintf("verified, with %s that the taps did not keep", plural(r.Gaps, "gap"))
+			verdict = fmt.Sprintf("verified, with %s where frames were lost before they were stored", plural(r.Gaps, "gap"))
 		}
 		open := ""
 		if r.Open > 0 {
