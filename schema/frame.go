@@ -127,7 +127,9 @@ const (
 	ReasonOperator   = "operator"    // steno close
 )
 
-// GapInfo is the payload of a gap frame: what was passed on but not kept.
+// GapInfo is the payload of a gap frame: what was passed on but is not kept,
+// or no longer. Chunks are the pieces that the tap read, 0 when nobody knows
+// how many they were (a damaged journal); Bytes are theirs.
 type GapInfo struct {
 	Reason string          `json:"reason"`
 	Chunks uint64          `json:"chunks"`

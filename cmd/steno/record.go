@@ -229,6 +229,7 @@ func (a *app) publishOnce(ctx context.Context, w *journal.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
+	reader.Report(func(n journal.Notice) { fmt.Fprintln(a.err, "steno record:", n) })
 	return publish.NewPublisher(publish.Options{
 		Source: reader, JS: s.js, Blobs: s.blobs, Partitions: s.info.Partitions, BatchFrom: s.batchFrom,
 		SaveMark: func(m journal.Mark) error { return journal.WriteMark(a.dir().Journals(), w.Head().ID, m) },

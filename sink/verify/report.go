@@ -72,7 +72,7 @@ func (f Finding) String() string {
 }
 
 // ExitCode is 0 when all agrees, 10 when anything was changed, is missing or was added, and 11 when
-// all agrees but the tap has passed on what it did not keep.
+// all agrees but frames were lost before they were stored.
 func (r *Report) ExitCode() int {
 	switch {
 	case len(r.Findings) > 0:

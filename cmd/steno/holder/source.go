@@ -137,6 +137,7 @@ func (j *journals) once(ctx context.Context, info journal.Info, mark journal.Mar
 		return err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
+	reader.Report(func(n journal.Notice) { j.o.Log.Error().Str("journal", info.ID).Msg(n.String()) })
 	o := j.to
 	if info.Head.Destination != "" {
 		disconnect, err := j.elsewhere(ctx, info.Head.Destination, &o)
