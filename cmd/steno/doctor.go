@@ -15,7 +15,6 @@ import (
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
-	"github.com/steno-io/steno/translate/stage"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -98,7 +97,7 @@ func (a *app) examine(ctx context.Context, s *session) (health, error) {
 	if err := h.journals(ctx, s); err != nil {
 		return h, err
 	}
-	parked, err := stage.ListParked(ctx, s.js)
+	parked, err := s.parked(ctx)
 	if err != nil {
 		return h, err
 	}

@@ -34,7 +34,7 @@ connections themselves (session 0 of ACP) and sessions without a message, unless
 
 func (a *app) ls(ctx context.Context, asJSON, all bool) error {
 	return a.inSession(ctx, "ls", func(ctx context.Context, s *session) error {
-		parked, err := stage.ListParked(ctx, s.js)
+		parked, err := s.parked(ctx)
 		if err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ func (s *session) typed(ctx context.Context, key schema.Transcript) iter.Seq2[sc
 // fold folds a capture's frames again by its own translator version, until each says false. number is
 // a durable event's ordinal.
 func (s *session) fold(ctx context.Context, id schema.Identity, each func(e schema.Event, number uint64) bool) error {
-	blobs, err := topology.OpenBlobs(ctx, s.js)
+	blobs, err := s.blobs(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink/sqlite"
+	"github.com/steno-io/steno/translate/stage"
 )
 
 // Times of a session.
@@ -208,6 +209,24 @@ func (s *session) patient(ctx context.Context, ask func() error) error {
 		case <-time.After(raceEvery):
 		}
 	}
+}
+
+// parked lists the captures that the stage has parked.
+func (s *session) parked(ctx context.Context) (list []stage.ParkedCapture, err error) {
+	err = s.patient(ctx, func() (err error) {
+		list, err = stage.ListParked(ctx, s.js)
+		return err
+	})
+	return list, err
+}
+
+// blobs opens what is kept apart from the streams.
+func (s *session) blobs(ctx context.Context) (blobs *topology.Blobs, err error) {
+	err = s.patient(ctx, func() (err error) {
+		blobs, err = topology.OpenBlobs(ctx, s.js)
+		return err
+	})
+	return blobs, err
 }
 
 // isTransient tells errors that a busy server gives, or a holder on its way.

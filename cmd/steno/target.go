@@ -51,10 +51,8 @@ func (a *app) localTarget(ctx context.Context, s *session) (*target, error) {
 	t.settled = func(ctx context.Context, id schema.Identity, frame uint64, _ bool) error {
 		return s.client.Settle(ctx, id, frame)
 	}
-	return t, s.patient(ctx, func() (err error) {
-		t.options.Blobs, err = topology.OpenBlobs(ctx, s.js)
-		return err
-	})
+	t.options.Blobs, err = s.blobs(ctx)
+	return t, err
 }
 
 // remoteTarget is a NATS of the user's own.

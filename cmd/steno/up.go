@@ -47,7 +47,7 @@ func (a *app) takeOver(ctx context.Context, o holder.Options) (*holder.Holder, e
 		if !errors.Is(err, holder.ErrHeld) || time.Now().After(deadline) {
 			return h, err
 		}
-		if address, err := o.Dir.ReadAddress(); err == nil && address.Kind == holder.Up {
+		if address, err := o.Dir.ReadAddress(); err == nil && address.Kind == holder.Up && address.Answers() {
 			return nil, fmt.Errorf("%w: steno up runs there already (process %d)", holder.ErrHeld, address.PID)
 		}
 		a.askToHandOver(ctx, o.Dir)

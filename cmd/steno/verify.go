@@ -49,11 +49,8 @@ func (a *app) verify(ctx context.Context, asJSON bool) error {
 
 // prove verifies the directory's ledger.
 func (a *app) prove(ctx context.Context, s *session) (verify.Report, error) {
-	var blobs *topology.Blobs
-	if err := s.patient(ctx, func() (err error) {
-		blobs, err = topology.OpenBlobs(ctx, s.js)
-		return err
-	}); err != nil {
+	blobs, err := s.blobs(ctx)
+	if err != nil {
 		return verify.Report{}, err
 	}
 	progress := a.progress()
