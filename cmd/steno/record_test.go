@@ -57,7 +57,8 @@ func client(t *testing.T, cmd *exec.Cmd, prompts ...string) (stdout, stderr stri
 	require.NoError(t, in.Close())
 	_, err = io.Copy(io.Discard, lines)
 	require.NoError(t, err)
-	return seen.String(), errs.String(), cmd.Wait()
+	err = cmd.Wait() // it ends the copying to errs
+	return seen.String(), errs.String(), err
 }
 
 func agentCommand() *exec.Cmd {
