@@ -38,6 +38,7 @@ type session struct {
 	// unstored says of each journal and capture that does not come through why. What a command answers
 	// is without it.
 	unstored []string
+	stalled  error // of the captures that were waited for in vain since
 
 	options  holder.Options
 	end      context.CancelCauseFunc

@@ -37,14 +37,16 @@ tap passed on what it could not keep, or its journal was damaged.`,
 
 func (a *app) verify(ctx context.Context, asJSON bool) error {
 	var report verify.Report
+	var stalled error
 	err := a.inSession(ctx, "verify", func(ctx context.Context, s *session) (err error) {
 		report, err = a.prove(ctx, s)
+		stalled = s.stalled
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return a.sayReport(report, asJSON)
+	return errors.Join(a.sayReport(report, asJSON), stalled)
 }
 
 // prove verifies the directory's ledger.
@@ -100,7 +102,10 @@ func (s *session) settleAll(ctx context.Context, frames verify.Stream) (map[sche
 	}
 	for id, head := range heads {
 		err := s.client.Settle(ctx, id, head)
-		if err != nil && !errors.Is(err, holder.ErrParked) && !errors.Is(err, holder.ErrStalled) { // verify says what differs
+		switch {
+		case errors.Is(err, holder.ErrStalled): // what there is can be verified all the same
+			s.stalled = errors.Join(s.stalled, err)
+		case err != nil && !errors.Is(err, holder.ErrParked): // verify says what differs
 			return nil, err
 		}
 	}
