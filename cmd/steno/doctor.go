@@ -84,7 +84,7 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 
 func (a *app) examine(ctx context.Context, s *session) (health, error) {
 	h := health{Data: string(s.dir), Streams: "ok, " + plural(s.info.Partitions, "partition"), Problems: []string{}}
-	if address, err := s.dir.ReadAddress(); err == nil && s.held == nil {
+	if address, err := s.dir.ReadAddress(); err == nil && s.holding() == nil {
 		h.Holder = &address
 	}
 	var err error

@@ -16,14 +16,14 @@ export function said(messages) {
     calls: of("tool_call").map((u) => [u.tool, u.title, u.rawInput]),
     results: of("tool_call_update").map((u) => [u.tool, u.rawOutput]),
     asked: asked.map((q) => q.params),
-    decided: asked.map((q) => [q.tool, q.params.options, answer(q)]),
+    decided: asked.map((q) => [q.params.toolCall.toolCallId, q.params.options, answer(q)]),
     stops: all.filter((m) => m.from === "agent" && m.result?.stopReason).map((m) => stops[m.result.stopReason]),
   };
 }
 
 /**
  * toolsApart puts beside each tool's id the one of the transcript, as the agent uses its ids again in
- * every turn: the second tool_call of an id is <id>#2, and so on.
+ * every turn: the second tool_call of an id is <id>#2, and so on. A decision keeps the id as it was sent.
  */
 function toolsApart() {
   const uses = new Map();
@@ -31,8 +31,7 @@ function toolsApart() {
   return (m) => {
     const update = m.method === "session/update" && m.params.update;
     if (update?.sessionUpdate === "tool_call") uses.set(update.toolCallId, (uses.get(update.toolCallId) ?? 0) + 1);
-    if (update?.toolCallId) return { ...m, params: { ...m.params, update: { ...update, tool: name(update.toolCallId) } } };
-    return m.method === "session/request_permission" ? { ...m, tool: name(m.params.toolCall.toolCallId) } : m;
+    return update?.toolCallId ? { ...m, params: { ...m.params, update: { ...update, tool: name(update.toolCallId) } } } : m;
   };
 }
 
