@@ -55,7 +55,7 @@ func (x *fold) step(t *task, s step) {
 	if s.title != "" {
 		c.title = s.title
 	}
-	if input := whole(s.input); input != nil {
+	if input := translate.Whole(s.input); input != nil {
 		c.input = input
 	}
 	flags := t.flags
@@ -64,9 +64,9 @@ func (x *fold) step(t *task, s step) {
 	}
 	if s.calls && !c.called {
 		c.called = true
-		x.emitHere(t, &schema.ToolCall{Tool: c.name, CallID: c.id, Input: whole(s.input)}, flags)
+		x.emitHere(t, &schema.ToolCall{Tool: c.name, CallID: c.id, Input: translate.Whole(s.input)}, flags)
 	}
-	output := whole(s.output)
+	output := translate.Whole(s.output)
 	if s.results && !c.resulted {
 		c.resulted = true
 		x.emitHere(t, &schema.ToolResult{CallID: c.id, Output: output, IsError: s.failed}, flags)
@@ -95,14 +95,14 @@ func (x *fold) enter(c *call, s step, output schema.JSON) {
 		if c.executing.IsZero() {
 			c.executing = at
 		} else {
-			next.ElapsedMs = millis(c.executing, at)
+			next.ElapsedMs = translate.Elapsed(c.executing, at)
 		}
 	case schema.Completed:
 		since := c.executing
 		if since.IsZero() {
 			since = c.seen
 		}
-		next.ElapsedMs, next.Success, next.Output, next.ConfirmedBy = millis(since, at), !s.failed, outputText(output), c.confirmed
+		next.ElapsedMs, next.Success, next.Output, next.ConfirmedBy = translate.Elapsed(since, at), !s.failed, translate.OutputText(output), c.confirmed
 		if s.display != "" {
 			next.Output = &s.display
 		}
@@ -124,27 +124,6 @@ func (c *call) label() string {
 		return c.title
 	}
 	return c.name
-}
-
-// millis counts from frame time to frame time; a file whose times go back gives 0.
-func millis(from, to time.Time) *uint64 {
-	ms := uint64(max(0, to.Sub(from).Milliseconds()))
-	return &ms
-}
-
-// outputText is a result for people: a string as it is, anything else as its JSON.
-func outputText(output schema.JSON) *string {
-	if output == nil {
-		return nil
-	}
-	text := string(output)
-	if output[0] == '"' {
-		var r jsontree.Reader
-		if _, err := r.Read(output); err == nil { // it was read before
-			text, _ = r.Root().Text()
-		}
-	}
-	return &text
 }
 
 // state is the call's whole state now.

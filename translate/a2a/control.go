@@ -3,7 +3,6 @@ package a2a
 import (
 	"encoding/json"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -34,10 +33,10 @@ func (x *fold) control() {
 }
 
 func (x *fold) controlValue() schema.JSON {
-	if end, err := x.reader.Read(x.frame.Data); err == nil && blank(x.frame.Data[end:]) {
-		return x.bounded(verbatim(x.reader.Root().Raw()))
+	if end, err := x.reader.Read(x.frame.Data); err == nil && translate.Blank(x.frame.Data[end:]) {
+		return translate.Bounded(x.frame, translate.Verbatim(x.reader.Root().Raw()))
 	}
-	return x.bounded(quoteBytes(x.frame.Data))
+	return translate.Bounded(x.frame, translate.Base64(x.frame.Data))
 }
 
 // peerSpace is the name space of peers: one peer has one agent id in all its conversations.
@@ -87,7 +86,7 @@ func (x *fold) About(session uint32) schema.About {
 	if session != 0 || x.seq == 0 {
 		return schema.About{}
 	}
-	about := schema.About{Agent: cut(x.peer), Status: x.status}
+	about := schema.About{Agent: translate.CutAbout(x.peer), Status: x.status}
 	names := make([]string, 0, len(x.labels))
 	for k := range x.labels {
 		names = append(names, k)
@@ -97,19 +96,7 @@ func (x *fold) About(session uint32) schema.About {
 		if about.Labels == nil {
 			about.Labels = map[string]string{}
 		}
-		about.Labels[cut(k)] = cut(x.labels[k])
+		about.Labels[translate.CutAbout(k)] = translate.CutAbout(x.labels[k])
 	}
 	return about
-}
-
-// cut bounds a text that a list shows, at a character.
-func cut(text string) string {
-	if len(text) <= schema.MaxAbout {
-		return text
-	}
-	text = text[:schema.MaxAbout]
-	for !utf8.ValidString(text) {
-		text = text[:len(text)-1]
-	}
-	return text
 }

@@ -99,7 +99,7 @@ func (x *fold) stream(e *exchange, data []byte) {
 		x.label = labelUndecodable
 	case len(events) == 0:
 		x.shown = true
-		x.emitHere(nil, &schema.Raw{Source: sourceNoise, Value: x.bounded(quoteBytes(x.frame.Data))}, 0)
+		x.emitHere(nil, &schema.Raw{Source: sourceNoise, Value: translate.Bounded(x.frame, translate.Base64(x.frame.Data))}, 0)
 	case len(events) == 1:
 		x.failing = string(events[0].Name) == labelError
 		x.answer(e, events[0].Data)
@@ -135,7 +135,7 @@ func isUnfinished(rest []byte) bool {
 
 func (x *fold) isWhole(data []byte) bool {
 	end, err := x.reader.Read(data)
-	return err == nil && blank(data[end:])
+	return err == nil && translate.Blank(data[end:])
 }
 
 // answer folds a body: one JSON text, or several behind each other.
@@ -147,7 +147,7 @@ func (x *fold) answer(e *exchange, data []byte) {
 		return
 	}
 	x.body = data[:end]
-	if blank(data[end:]) {
+	if translate.Blank(data[end:]) {
 		x.value(e, x.reader.Root())
 		return
 	}
@@ -155,7 +155,7 @@ func (x *fold) answer(e *exchange, data []byte) {
 	for {
 		x.value(e, x.reader.Root())
 		data = data[end:]
-		if blank(data) {
+		if translate.Blank(data) {
 			break
 		}
 		if end, err = x.reader.Read(data); err != nil {

@@ -1,13 +1,8 @@
 package a2a
 
 import (
-	"bytes"
-	"encoding/base64"
-	"unicode/utf8"
-
 	"github.com/steno-io/steno/schema"
 	wire "github.com/steno-io/steno/schema/wire/a2a"
-	"github.com/steno-io/steno/schema/wire/jsontree"
 	"github.com/steno-io/steno/translate"
 )
 
@@ -58,53 +53,7 @@ func (x *fold) show(t *task, flags translate.FlagSet) {
 // payload is the frame's content for a Raw: its JSON as sent, or its bytes.
 func (x *fold) payload() schema.JSON {
 	if x.body != nil && len(x.body) <= len(x.frame.Data) {
-		return x.bounded(verbatim(x.body))
+		return translate.Bounded(x.frame, translate.Verbatim(x.body))
 	}
-	return x.bounded(quoteBytes(x.frame.Data))
+	return translate.Bounded(x.frame, translate.Base64(x.frame.Data))
 }
-
-// bounded puts the frame's reference in the place of a value that is too large.
-func (x *fold) bounded(value schema.JSON) schema.JSON {
-	if len(value) > translate.MaxInlineValue {
-		return translate.Reference(x.frame)
-	}
-	return value
-}
-
-// verbatim is JSON as sent, without insignificant white space; what is not valid UTF-8 goes in as
-// base64, since an event is a JSON text.
-func verbatim(raw []byte) schema.JSON {
-	compact := schema.AppendCompact(make([]byte, 0, len(raw)), raw)
-	if utf8.Valid(compact) {
-		return compact
-	}
-	return quoteBytes(compact)
-}
-
-// whole is JSON for the kinds that keep their values whole: as sent, with U+FFFD for invalid bytes,
-// which can stand only inside its strings. Empty where v is absent or null.
-func whole(v jsontree.Value) schema.JSON {
-	if !v.Given() {
-		return nil
-	}
-	compact := schema.AppendCompact(nil, v.Raw())
-	if utf8.Valid(compact) {
-		return compact
-	}
-	valid := make([]byte, 0, len(compact)+8)
-	for len(compact) > 0 {
-		r, size := utf8.DecodeRune(compact)
-		valid = utf8.AppendRune(valid, r)
-		compact = compact[size:]
-	}
-	return valid
-}
-
-// quoteBytes is the value of a payload that is not JSON.
-func quoteBytes(data []byte) schema.JSON {
-	dst := append([]byte(nil), `{"base64":"`...)
-	dst = base64.StdEncoding.AppendEncode(dst, data)
-	return append(dst, `"}`...)
-}
-
-func blank(data []byte) bool { return len(bytes.TrimLeft(data, " \t\r\n")) == 0 }

@@ -20,7 +20,7 @@ func (x *fold) request(e *exchange) {
 	x.label = labelRequest
 	data := bytes.TrimPrefix(x.frame.Data, bom)
 	end, err := x.reader.Read(data)
-	if err != nil || !blank(data[end:]) {
+	if err != nil || !translate.Blank(data[end:]) {
 		if len(data) > 0 { // a GET has no body
 			x.label = labelUndecodable
 		}

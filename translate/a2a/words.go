@@ -50,7 +50,7 @@ func (x *fold) words(t *task, v jsontree.Value, sep string, meta jsontree.Value)
 		if kind == wire.DataPart && t != nil && x.tool(t, part, value) {
 			continue
 		}
-		w.pieces = append(w.pieces, piece{label: x.partLabel(kind), value: x.bounded(verbatim(part.Raw())), flags: x.ownFlags()})
+		w.pieces = append(w.pieces, piece{label: x.partLabel(kind), value: translate.Bounded(x.frame, translate.Verbatim(part.Raw())), flags: x.ownFlags()})
 	}
 	return w
 }

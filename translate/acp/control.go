@@ -5,10 +5,10 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/jsontree"
+	"github.com/steno-io/steno/translate"
 )
 
 // control folds the tap's own frames.
@@ -25,8 +25,8 @@ func (x *fold) control() {
 		x.finish()
 		x.ended()
 	}
-	value := quoteBytes(f.Data)
-	if end, err := x.reader.Read(f.Data); err == nil && blank(f.Data[end:]) {
+	value := translate.Base64(f.Data)
+	if end, err := x.reader.Read(f.Data); err == nil && translate.Blank(f.Data[end:]) {
 		value = x.value(x.reader.Root())
 	}
 	x.rawHere(x.sessions[0], "acp/"+string(f.Type), value, 0)
@@ -71,24 +71,15 @@ func (x *fold) About(ordinal uint32) schema.About {
 		return schema.About{}
 	}
 	s := x.sessions[ordinal]
-	about := schema.About{Agent: cut(x.agent), Title: cut(s.title), Cwd: cut(s.cwd), Status: x.status}
+	about := schema.About{
+		Agent: translate.CutAbout(x.agent), Title: translate.CutAbout(s.title), Cwd: translate.CutAbout(s.cwd),
+		Status: x.status,
+	}
 	for _, k := range slices.Sorted(maps.Keys(x.labels)) { // two may be cut to one: the last counts
 		if about.Labels == nil {
 			about.Labels = map[string]string{}
 		}
-		about.Labels[cut(k)] = cut(x.labels[k])
+		about.Labels[translate.CutAbout(k)] = translate.CutAbout(x.labels[k])
 	}
 	return about
-}
-
-// cut bounds a text that a list shows, at a character.
-func cut(text string) string {
-	if len(text) <= schema.MaxAbout {
-		return text
-	}
-	text = text[:schema.MaxAbout]
-	for !utf8.ValidString(text) {
-		text = text[:len(text)-1]
-	}
-	return text
 }

@@ -21,7 +21,7 @@ func (x *fold) line() {
 		data = rest
 		x.base |= translate.Of(schema.FlagRecovered)
 	}
-	if end, err := x.reader.Read(data); err == nil && blank(data[end:]) {
+	if end, err := x.reader.Read(data); err == nil && translate.Blank(data[end:]) {
 		x.endRun()
 		x.message(x.reader.Root())
 		return
@@ -37,7 +37,7 @@ func (x *fold) line() {
 	for _, p := range pieces {
 		if !p.object {
 			x.flags = x.base
-			x.rawHere(x.sessions[0], sourceNoise, quoteBytes(p.data), 0)
+			x.rawHere(x.sessions[0], sourceNoise, translate.Base64(p.data), 0)
 		} else if _, err := x.reader.Read(p.data); err == nil { // it was read before
 			x.message(x.reader.Root())
 		}
@@ -70,7 +70,7 @@ func (x *fold) pieces(data []byte) (pieces []piece) {
 			at += max(end, 1)
 			continue
 		}
-		if text := data[noise:at]; !blank(text) {
+		if text := data[noise:at]; !translate.Blank(text) {
 			pieces = append(pieces, piece{data: text})
 		}
 		pieces = append(pieces, piece{data: data[at : at+end], object: true})
@@ -80,14 +80,10 @@ func (x *fold) pieces(data []byte) (pieces []piece) {
 	if !found {
 		return nil
 	}
-	if text := data[noise:]; !blank(text) {
+	if text := data[noise:]; !translate.Blank(text) {
 		pieces = append(pieces, piece{data: text})
 	}
 	return pieces
-}
-
-func blank(data []byte) bool {
-	return len(bytes.TrimLeft(data, " \t\r\n")) == 0
 }
 
 // isRPC reports whether a value is a JSON-RPC object. The jsonrpc member is not asked for: real

@@ -4,6 +4,7 @@ import (
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/acp"
 	"github.com/steno-io/steno/schema/wire/jsontree"
+	"github.com/steno-io/steno/translate"
 )
 
 // policyClient is the policy of a decision that the tap only saw.
@@ -21,7 +22,7 @@ type ask struct {
 func (x *fold) permission(v jsontree.Value, r *request) {
 	params := v.Get("params")
 	call := params.Get("toolCall")
-	a := &ask{offered: x.bounded(whole(params.Get("options"))), options: map[string]string{}}
+	a := &ask{offered: translate.Bounded(x.frame, translate.Whole(params.Get("options"))), options: map[string]string{}}
 	if a.offered == nil {
 		a.offered = schema.JSON("[]")
 	}
@@ -30,14 +31,14 @@ func (x *fold) permission(v jsontree.Value, r *request) {
 			a.options[id], _ = option.Get("kind").Text()
 		}
 	}
-	r.ask, r.params = a, x.bounded(x.value(params))
+	r.ask, r.params = a, translate.Bounded(x.frame, x.value(params))
 	flags := r.s.agentFlags()
 	if id := string(idText(call.Get("toolCallId"))); id != "" {
 		t := x.tool(r.s, r.s.lane(), id, false)
 		a.toolID, a.tool = id, t
 		t.describe(call)
 		t.move(x.frame.At, schema.ToolPhase{
-			Phase: schema.WaitingConfirmation, ApprovalID: string(whole(v.Get("id"))),
+			Phase: schema.WaitingConfirmation, ApprovalID: string(translate.Whole(v.Get("id"))),
 		})
 		x.showTool(r.s, t, flags)
 	}
@@ -67,12 +68,12 @@ func (x *fold) decision(v jsontree.Value, r *request) {
 	dst = append(dst, `,"offered":`...)
 	dst = append(dst, r.ask.offered...)
 	dst = append(dst, `,"outcome":`...)
-	if given := whole(outcome); given != nil {
+	if given := translate.Whole(outcome); given != nil {
 		dst = append(dst, given...)
 	} else {
 		dst = append(dst, "null"...)
 	}
-	if e := whole(v.Get("error")); e != nil {
+	if e := translate.Whole(v.Get("error")); e != nil {
 		dst = append(dst, `,"error":`...)
 		dst = append(dst, e...)
 	}

@@ -88,7 +88,7 @@ func (x *fold) agentRequest(v, params jsontree.Value, r *request) {
 	case acp.MethodSessionUpdate: // a peer that wants an answer to it
 		x.update(v, params)
 	default:
-		r.params = x.bounded(x.value(params))
+		r.params = translate.Bounded(x.frame, x.value(params))
 		x.rawHere(r.s, labelOf(r.method), x.labelled(v, r.method), r.s.agentFlags())
 	}
 }

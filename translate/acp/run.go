@@ -52,12 +52,5 @@ func (x *fold) endRun() {
 	}
 	r := x.run
 	x.run = run{}
-	x.emit(x.sessions[0], &schema.Raw{Source: r.source, Value: quoteBytes(r.data)}, r.frames, r.flags)
-}
-
-// quoteBytes is the value of a payload that is not JSON.
-func quoteBytes(data []byte) schema.JSON {
-	dst := append([]byte(nil), `{"base64":"`...)
-	dst = base64.StdEncoding.AppendEncode(dst, data)
-	return append(dst, `"}`...)
+	x.emit(x.sessions[0], &schema.Raw{Source: r.source, Value: translate.Base64(r.data)}, r.frames, r.flags)
 }

@@ -55,7 +55,7 @@ func (x *fold) toolCall(s *session, l *lane, update jsontree.Value, flags transl
 	t := x.tool(s, l, id, true)
 	t.called = true
 	t.describe(update)
-	x.emitHere(s, &schema.ToolCall{Tool: t.label(), CallID: t.id, Input: whole(update.Get("rawInput"))}, flags|t.flags)
+	x.emitHere(s, &schema.ToolCall{Tool: t.label(), CallID: t.id, Input: translate.Whole(update.Get("rawInput"))}, flags|t.flags)
 	x.toolStatus(s, t, update, flags)
 	x.rawHere(s, updateSource(acp.ToolCall), x.payload(update), flags)
 	return true
@@ -92,7 +92,7 @@ func (t *tool) describe(update jsontree.Value) {
 	if name, ok := update.Get("name").Text(); ok {
 		t.name = name
 	}
-	if input := whole(update.Get("rawInput")); input != nil {
+	if input := translate.Whole(update.Get("rawInput")); input != nil {
 		t.input = input
 	}
 }
@@ -113,7 +113,7 @@ func (x *fold) toolStatus(s *session, t *tool, update jsontree.Value, flags tran
 		output := toolOutput(update)
 		failed := status == acp.ToolFailed
 		x.emitHere(s, &schema.ToolResult{CallID: t.id, Output: output, IsError: failed}, flags|t.flags)
-		t.move(x.frame.At, schema.ToolPhase{Phase: schema.Completed, Success: !failed, Output: outputText(output), ConfirmedBy: t.confirmed})
+		t.move(x.frame.At, schema.ToolPhase{Phase: schema.Completed, Success: !failed, Output: translate.OutputText(output), ConfirmedBy: t.confirmed})
 	case acp.ToolInProgress:
 		t.move(x.frame.At, schema.ToolPhase{Phase: schema.Executing})
 	case acp.ToolPending:
@@ -126,29 +126,14 @@ func (x *fold) toolStatus(s *session, t *tool, update jsontree.Value, flags tran
 
 // toolOutput is the tool's own value, else the content that the agent reported, else null.
 func toolOutput(update jsontree.Value) schema.JSON {
-	if output := whole(update.Get("rawOutput")); output != nil {
+	if output := translate.Whole(update.Get("rawOutput")); output != nil {
 		return output
 	}
 	content := update.Get("content")
 	for range content.Children() {
-		return whole(content)
+		return translate.Whole(content)
 	}
 	return nil
-}
-
-// outputText is a result for people: a string as it is, anything else as its JSON.
-func outputText(output schema.JSON) *string {
-	if output == nil {
-		return nil
-	}
-	text := string(output)
-	if output[0] == '"' {
-		var r jsontree.Reader
-		if _, err := r.Read(output); err == nil { // it was read before
-			text, _ = r.Root().Text()
-		}
-	}
-	return &text
 }
 
 // move enters a phase; an ended tool stays as it ended.
@@ -166,16 +151,9 @@ func (t *tool) move(at time.Time, next schema.ToolPhase) {
 		if since.IsZero() {
 			since = t.seen
 		}
-		next.ElapsedMs = millis(since, at)
+		next.ElapsedMs = translate.Elapsed(since, at)
 	}
 	t.phase = next
-}
-
-// millis counts from frame time to frame time; frames of one capture are never earlier than the one
-// before, and a file that says otherwise gives 0.
-func millis(from, to time.Time) *uint64 {
-	ms := uint64(max(0, to.Sub(from).Milliseconds()))
-	return &ms
 }
 
 // state is the tool's whole state at a time.
@@ -188,7 +166,7 @@ func (t *tool) state(at time.Time) *schema.ToolState {
 		state.State.Input, state.State.Description = t.input, t.title
 	case schema.Executing:
 		if at.After(t.executing) {
-			state.State.ElapsedMs = millis(t.executing, at)
+			state.State.ElapsedMs = translate.Elapsed(t.executing, at)
 		}
 	}
 	return state
