@@ -6,8 +6,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/schema/wire/jsontree"
 )
 
 // Verbatim is a JSON text as sent, without insignificant white space; what is not valid UTF-8 goes in
@@ -24,13 +25,13 @@ func Compacted(compact []byte) schema.JSON {
 	return Base64(compact)
 }
 
-// Whole is JSON for the kinds that keep their values whole: as sent, with U+FFFD for invalid bytes,
-// which can stand only inside its strings. Nil where v is absent or null.
-func Whole(v jsontree.Value) schema.JSON {
-	if !v.Given() {
+// Whole is a JSON text for the kinds that keep their values whole: as sent, with U+FFFD for invalid
+// bytes, which can stand only inside its strings. Nil for nothing and for null.
+func Whole(raw []byte) schema.JSON {
+	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	compact := schema.AppendCompact(nil, v.Raw())
+	compact := schema.AppendCompact(nil, raw)
 	if utf8.Valid(compact) {
 		return compact
 	}
@@ -66,10 +67,8 @@ func OutputText(output schema.JSON) *string {
 	}
 	text := string(output)
 	if output[0] == '"' {
-		var r jsontree.Reader
-		if _, err := r.Read(output); err == nil { // it was read before
-			text, _ = r.Root().Text()
-		}
+		unquoted, _ := jsontext.AppendUnquote(nil, output) // for what is no text U+FFFD stands already
+		text = string(unquoted)
 	}
 	return &text
 }

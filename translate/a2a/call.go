@@ -55,7 +55,7 @@ func (x *fold) step(t *task, s step) {
 	if s.title != "" {
 		c.title = s.title
 	}
-	if input := translate.Whole(s.input); input != nil {
+	if input := translate.Whole(s.input.Raw()); input != nil {
 		c.input = input
 	}
 	flags := t.flags
@@ -64,9 +64,9 @@ func (x *fold) step(t *task, s step) {
 	}
 	if s.calls && !c.called {
 		c.called = true
-		x.emitHere(t, &schema.ToolCall{Tool: c.name, CallID: c.id, Input: translate.Whole(s.input)}, flags)
+		x.emitHere(t, &schema.ToolCall{Tool: c.name, CallID: c.id, Input: translate.Whole(s.input.Raw())}, flags)
 	}
-	output := translate.Whole(s.output)
+	output := translate.Whole(s.output.Raw())
 	if s.results && !c.resulted {
 		c.resulted = true
 		x.emitHere(t, &schema.ToolResult{CallID: c.id, Output: output, IsError: s.failed}, flags)

@@ -200,7 +200,7 @@ func joinPayloads(payloads []schema.JSON) schema.JSON {
 // part is a content block as a message keeps it; a large one that is no text by reference, under its
 // type.
 func (x *fold) part(block jsontree.Value) schema.JSON {
-	value := translate.Whole(block)
+	value := translate.Whole(block.Raw())
 	if len(value) <= translate.MaxInlineValue || block.Get("type").Is(acp.ContentText) {
 		if value == nil {
 			return schema.JSON("null")

@@ -22,7 +22,7 @@ type ask struct {
 func (x *fold) permission(v jsontree.Value, r *request) {
 	params := v.Get("params")
 	call := params.Get("toolCall")
-	a := &ask{offered: translate.Bounded(x.frame, translate.Whole(params.Get("options"))), options: map[string]string{}}
+	a := &ask{offered: translate.Bounded(x.frame, translate.Whole(params.Get("options").Raw())), options: map[string]string{}}
 	if a.offered == nil {
 		a.offered = schema.JSON("[]")
 	}
@@ -38,7 +38,7 @@ func (x *fold) permission(v jsontree.Value, r *request) {
 		a.toolID, a.tool = id, t
 		t.describe(call)
 		t.move(x.frame.At, schema.ToolPhase{
-			Phase: schema.WaitingConfirmation, ApprovalID: string(translate.Whole(v.Get("id"))),
+			Phase: schema.WaitingConfirmation, ApprovalID: string(translate.Whole(v.Get("id").Raw())),
 		})
 		x.showTool(r.s, t, flags)
 	}
@@ -68,12 +68,12 @@ func (x *fold) decision(v jsontree.Value, r *request) {
 	dst = append(dst, `,"offered":`...)
 	dst = append(dst, r.ask.offered...)
 	dst = append(dst, `,"outcome":`...)
-	if given := translate.Whole(outcome); given != nil {
+	if given := translate.Whole(outcome.Raw()); given != nil {
 		dst = append(dst, given...)
 	} else {
 		dst = append(dst, "null"...)
 	}
-	if e := translate.Whole(v.Get("error")); e != nil {
+	if e := translate.Whole(v.Get("error").Raw()); e != nil {
 		dst = append(dst, `,"error":`...)
 		dst = append(dst, e...)
 	}

@@ -90,7 +90,7 @@ func stopOf(v jsontree.Value) (stop schema.Stop, known bool) {
 		message, ok := e.Get("message").Text()
 		if !ok {
 			if message, ok = e.Text(); !ok {
-				message = string(translate.Whole(e))
+				message = string(translate.Whole(e.Raw()))
 			}
 		}
 		return schema.Stop{Reason: schema.StopError, Detail: message}, true
@@ -99,5 +99,5 @@ func stopOf(v jsontree.Value) (stop schema.Stop, known bool) {
 	if text, ok := word.Text(); ok {
 		return acp.Stop(text)
 	}
-	return schema.Stop{Reason: schema.StopOther, Detail: string(translate.Whole(word))}, false
+	return schema.Stop{Reason: schema.StopOther, Detail: string(translate.Whole(word.Raw()))}, false
 }

@@ -55,7 +55,7 @@ func (x *fold) toolCall(s *session, l *lane, update jsontree.Value, flags transl
 	t := x.tool(s, l, id, true)
 	t.called = true
 	t.describe(update)
-	x.emitHere(s, &schema.ToolCall{Tool: t.label(), CallID: t.id, Input: translate.Whole(update.Get("rawInput"))}, flags|t.flags)
+	x.emitHere(s, &schema.ToolCall{Tool: t.label(), CallID: t.id, Input: translate.Whole(update.Get("rawInput").Raw())}, flags|t.flags)
 	x.toolStatus(s, t, update, flags)
 	x.rawHere(s, updateSource(acp.ToolCall), x.payload(update), flags)
 	return true
@@ -92,7 +92,7 @@ func (t *tool) describe(update jsontree.Value) {
 	if name, ok := update.Get("name").Text(); ok {
 		t.name = name
 	}
-	if input := translate.Whole(update.Get("rawInput")); input != nil {
+	if input := translate.Whole(update.Get("rawInput").Raw()); input != nil {
 		t.input = input
 	}
 }
@@ -126,12 +126,12 @@ func (x *fold) toolStatus(s *session, t *tool, update jsontree.Value, flags tran
 
 // toolOutput is the tool's own value, else the content that the agent reported, else null.
 func toolOutput(update jsontree.Value) schema.JSON {
-	if output := translate.Whole(update.Get("rawOutput")); output != nil {
+	if output := translate.Whole(update.Get("rawOutput").Raw()); output != nil {
 		return output
 	}
 	content := update.Get("content")
 	for range content.Children() {
-		return translate.Whole(content)
+		return translate.Whole(content.Raw())
 	}
 	return nil
 }
