@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/steno-io/steno/schema"
 )
 
@@ -31,6 +33,16 @@ func NewEntry(id schema.Identity, seq uint64, at time.Time, digest string, r sch
 		e.Refused = fmt.Errorf("read record %d of %s: %w", seq, id, err)
 	}
 	return e
+}
+
+// added is when what the entry begins came to be here. What a tap records belongs to the time of its
+// frames, also when its journal waited for days; its run is a UUID of version 7. Everything else, and
+// an import of old frames first of all, is as old as its record.
+func (e *Entry) added() time.Time {
+	if run, err := uuid.Parse(e.Capture.Run); err == nil && run.Version() == 7 && len(e.facts) > 0 {
+		return e.facts[0].at
+	}
+	return e.At
 }
 
 // RefusedEntry is the entry of a message that does not decode as a record.

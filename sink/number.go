@@ -111,7 +111,7 @@ func (n *numbering) transcript(ctx context.Context, c *captureInBatch, e *Entry,
 		return nil, err
 	}
 	if t.AddedAt.IsZero() {
-		t.AddedAt = e.At
+		t.AddedAt = e.added()
 	}
 	n.heads[key] = t
 	n.order = append(n.order, key)

@@ -38,7 +38,7 @@ type Transcript struct {
 	Stop     schema.StopReason
 	FirstAt  time.Time
 	LastAt   time.Time
-	AddedAt  time.Time // when the record that first named it was put on STENO_EVENTS
+	AddedAt  time.Time // as Entry.added of the record that first named it
 }
 
 // covers takes over what a record says of the capture. A record read again changes nothing.

@@ -27,7 +27,7 @@ type Summary struct {
 	LastAt      time.Time         `json:"last_at,omitzero"`
 	Stop        schema.StopReason `json:"stop"`                // of the last turn that ended
 	IdleSince   time.Time         `json:"idle_since,omitzero"` // LastAt while the status is open
-	AddedAt     time.Time         `json:"added_at,omitzero"`   // when its first record was stored; lists are in this order
+	AddedAt     time.Time         `json:"added_at,omitzero"`   // when it was first recorded or imported; lists are in this order
 	Empty       bool              `json:"empty"`               // no message
 
 	Transcript schema.Transcript `json:"-"`

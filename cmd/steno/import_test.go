@@ -175,6 +175,7 @@ func TestABrokenFileKeepsWhatStandsBefore(t *testing.T) {
 	_, stderr, code := steno(t, "import", "--data", data, path)
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, stderr, "broken.jsonl:3")
+	require.Contains(t, stderr, "what stands before it is kept: ")
 	transcripts := list(t, data)
 	require.Len(t, transcripts, 1)
 	require.EqualValues(t, "open", transcripts[0].Status)

@@ -99,6 +99,9 @@ func (i *importer) fill(ctx context.Context, journal string) error {
 	i.batch = i.batch[:0]
 	for size := 0; len(i.batch) < i.limit && size < importBatchBytes; {
 		f, err, ok := i.next()
+		if err != nil && i.read > 0 {
+			return fmt.Errorf("%w; what stands before it is kept: %s", err, plural(i.read, "frame"))
+		}
 		if err != nil || !ok {
 			return err
 		}

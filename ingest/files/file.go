@@ -70,17 +70,16 @@ func Open(path string) (*File, error) {
 }
 
 func openRegular(path string) (*os.File, error) {
-	in, err := os.Open(path)
+	info, err := os.Stat(path) // before it is opened: a pipe that nobody writes to would never open
 	if err != nil {
 		return nil, fmt.Errorf("open file to import: %w", err)
 	}
-	info, err := in.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("want a regular file: it is read twice")
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("open file to import %s: want a regular file: it is read twice", path)
 	}
+	in, err := os.Open(path)
 	if err != nil {
-		_ = in.Close() // it was only opened
-		return nil, fmt.Errorf("open file to import %s: %w", path, err)
+		return nil, fmt.Errorf("open file to import: %w", err)
 	}
 	return in, nil
 }

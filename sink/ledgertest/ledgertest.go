@@ -44,6 +44,7 @@ func Run(t *testing.T, open Open) {
 		{"a large event", largeEvent},
 		{"frames are counted once", frames},
 		{"lists say what the records say", summaries},
+		{"lists are in the order of recording", ordered},
 		{"the status of a capture and of its sessions", statuses},
 		{"the list in pages", paging},
 		{"events in pages", eventPages},

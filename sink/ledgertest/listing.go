@@ -51,6 +51,34 @@ func summaries(t *testing.T, b *bench) {
 	require.True(t, sum.Empty)
 }
 
+// ordered stores three recordings in another order than they were made, as a backlog comes through, and
+// an import, which is as old as its record (the bench stores the first one second after Epoch).
+func ordered(t *testing.T, b *bench) {
+	var keys []string
+	for _, made := range []uint64{40, 60, 50} {
+		s := NewScript(fmt.Sprintf("0197a3b0-7d1c-7c10-9c1e-3f2a1b9c0d%d", made))
+		for range made {
+			s.Frame()
+		}
+		s.Next(1, Raw("x"))
+		b.store(s, s.Record())
+		keys = append(keys, s.Transcript(1).String())
+	}
+	imported := NewScript("4abc45d3-210f-5adc-8cae-c9a1ea02eb91")
+	imported.Next(1, Raw("x"))
+	b.store(imported, imported.Record())
+
+	page, err := b.Transcripts(ctx(), sink.Query{})
+	require.NoError(t, err)
+	var got []string
+	for _, s := range page.Transcripts {
+		if s.Transcript.Session == 1 {
+			got = append(got, s.Key)
+		}
+	}
+	require.Equal(t, []string{imported.Transcript(1).String(), keys[1], keys[2], keys[0]}, got)
+}
+
 func statuses(t *testing.T, b *bench) {
 	s := NewScript("one")
 	status := func(session uint32) schema.Status {
