@@ -184,6 +184,7 @@ func (f *follower) close() {
 	}
 	if f.consumer != nil && f.js.Conn().IsConnected() {
 		ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+		// The server drops it by itself when nobody has pulled for a while.
 		_ = f.js.DeleteConsumer(ctx, f.stream, f.consumer.CachedInfo().Name)
 		cancel()
 	}

@@ -52,12 +52,7 @@ func (x *fold) interject(t *task, v jsontree.Value, id string) {
 		x.own(t.thought.open, false)
 	}
 	x.endStrand(t, &t.thought, schema.BoundaryWhole, flags, 0)
-	if key := sum([]byte(w.text)); w.text != "" && !t.repeats(key, byMessage) {
-		t.say(key, byMessage)
-		x.emitHere(t, &schema.Message{
-			Role: schema.Assistant, Text: w.text, MessageID: x.messageID(id), Channel: schema.Answer, Boundary: schema.BoundaryWhole,
-		}, flags)
-	}
+	x.sayOnce(t, w.text, id, byMessage, flags)
 	x.pieces(t, w.pieces, flags)
 }
 
@@ -98,4 +93,16 @@ func (x *fold) endMessage(t *task, boundary schema.Boundary, flags translate.Fla
 	pieces := t.pieces
 	t.pieces = nil
 	x.pieces(t, pieces, flags)
+}
+
+// sayOnce gives an agent's text as a Message, unless the task has already said it by another carrier.
+func (x *fold) sayOnce(t *task, text, id string, by carrier, flags translate.FlagSet) {
+	key := sum([]byte(text))
+	if text == "" || t.repeats(key, by) {
+		return
+	}
+	t.say(key, by)
+	x.emitHere(t, &schema.Message{
+		Role: schema.Assistant, Text: text, MessageID: x.messageID(id), Channel: schema.Answer, Boundary: schema.BoundaryWhole,
+	}, flags)
 }

@@ -172,12 +172,7 @@ func (x *fold) statusSays(t *task, w words, id string, flags translate.FlagSet) 
 		x.own(t.thought.open, false)
 		x.endStrand(t, &t.thought, schema.BoundaryWhole, flags, 0)
 	}
-	if key := sum([]byte(w.text)); w.text != "" && !t.repeats(key, byStatus) {
-		t.say(key, byStatus)
-		x.emitHere(t, &schema.Message{
-			Role: schema.Assistant, Text: w.text, MessageID: x.messageID(id), Channel: schema.Answer, Boundary: schema.BoundaryWhole,
-		}, flags|t.flags)
-	}
+	x.sayOnce(t, w.text, id, byStatus, flags|t.flags)
 	x.pieces(t, w.pieces, flags|t.flags)
 }
 
