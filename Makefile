@@ -2,7 +2,7 @@
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
-FUZZTIME ?= 10s
+INPUTS  ?= 30000
 
 .PHONY: build install demo test race fuzz bench lint golden
 
@@ -21,8 +21,8 @@ test:             ## all tests
 race:             ## all tests under the race detector
 	$(GO) test -count=1 -race ./...
 
-fuzz:             ## every fuzz target for FUZZTIME
-	./.ci/fuzz $(FUZZTIME)
+fuzz:             ## every fuzz target for INPUTS inputs
+	./.ci/fuzz $(INPUTS)
 
 bench:            ## every benchmark, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
