@@ -144,9 +144,9 @@ func TestBytesGoneFromAnEntry(t *testing.T) {
 
 // An agent that prints a journal leaves whole entries inside an entry. In damage they stay data.
 func TestEntriesInsideADamagedEntry(t *testing.T) {
-	foreign, err := appendEntry(nil, schema.FromAgent, schema.TypeData, time.Now().Add(time.Hour).UnixNano(), []byte("foreign"))
+	foreign, err := appendEntry(nil, Lane{}, schema.FromAgent, schema.TypeData, time.Now().Add(time.Hour).UnixNano(), []byte("foreign"))
 	require.NoError(t, err)
-	older, err := appendEntry(nil, schema.FromAgent, schema.TypeData, 1, []byte("older"))
+	older, err := appendEntry(nil, Lane{}, schema.FromAgent, schema.TypeData, 1, []byte("older"))
 	require.NoError(t, err)
 	w, err := Create(Options{Dir: t.TempDir(), Head: testHead()})
 	require.NoError(t, err)
@@ -231,7 +231,7 @@ func TestHalfWrittenEntryOfALivingWriter(t *testing.T) {
 		}
 	}()
 	entry := func(s string) []byte {
-		b, err := appendEntry(nil, schema.FromAgent, schema.TypeData, 1, []byte(s))
+		b, err := appendEntry(nil, Lane{}, schema.FromAgent, schema.TypeData, 1, []byte(s))
 		require.NoError(t, err)
 		return b
 	}
@@ -288,9 +288,9 @@ func TestDamageUnderALivingWriter(t *testing.T) {
 
 // An entry that a living writer is still writing behind damage is waited for, whatever it carries.
 func TestHalfWrittenEntryBehindDamage(t *testing.T) {
-	inner, err := appendEntry(nil, schema.FromAgent, schema.TypeData, time.Now().Add(time.Hour).UnixNano(), []byte("inner"))
+	inner, err := appendEntry(nil, Lane{}, schema.FromAgent, schema.TypeData, time.Now().Add(time.Hour).UnixNano(), []byte("inner"))
 	require.NoError(t, err)
-	outer, err := appendEntry(nil, schema.FromAgent, schema.TypeData, time.Now().Add(time.Hour).UnixNano(), append(inner, 'x'))
+	outer, err := appendEntry(nil, Lane{}, schema.FromAgent, schema.TypeData, time.Now().Add(time.Hour).UnixNano(), append(inner, 'x'))
 	require.NoError(t, err)
 	w := create(t, Options{})
 	require.NoError(t, w.Append(t.Context(), schema.FromAgent, time.Now(), []byte("two")))

@@ -19,9 +19,12 @@ import (
 //	       └────────┴───────┴───────┴──────────┘
 //	entry  0       4     5     6       8       16       20       24
 //	       ┌───────┬─────┬─────┬───────┬───────┬────────┬────────┬────────┐
-//	       │ length│ from│ type│ zero  │ time  │ check  │ check  │ data … │
+//	       │ length│ from│ type│ lane  │ time  │ check  │ check  │ data … │
 //	       │ (data)│     │     │       │ ns    │of data │ of 0…19│        │
 //	       └───────┴─────┴─────┴───────┴───────┴────────┴────────┴────────┘
+//
+// The lane's first byte is the place in an HTTP exchange, the second says whether there is an exchange
+// and which of two wires was written to; the exchange's id are the first 16 bytes of the data then.
 //
 // An entry's first part has a checksum of its own, so that a length is believed only when it is
 // right: a flipped bit in it must not make the rest of the file look like a torn tail.
@@ -29,6 +32,13 @@ const (
 	magic      = "STENOJ\x00\x01" // the last byte is the format's version
 	headPrefix = 16
 	entryHead  = 24
+	laneBytes  = 16
+)
+
+// Bits of a lane's second byte.
+const (
+	laneExchange = 1 << iota
+	laneServed
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -42,6 +52,7 @@ var (
 var (
 	sides = []schema.From{"", schema.FromClient, schema.FromAgent, schema.FromStderr, schema.FromControl}
 	types = []schema.FrameType{"", schema.TypeData, schema.TypeOpen, schema.TypeClose, schema.TypeGap, schema.TypeHTTP}
+	chans = []schema.Chan{"", schema.ChanRequest, schema.ChanResponse, schema.ChanStream, schema.ChanPush, schema.ChanCard}
 )
 
 func code[T comparable](list []T, v T) (byte, error) {
@@ -95,7 +106,11 @@ func decodeHead(b []byte) (h Head, n int, err error) {
 	return h, n, nil
 }
 
-func appendEntry(dst []byte, from schema.From, typ schema.FrameType, ns int64, data []byte) ([]byte, error) {
+func appendEntry(dst []byte, lane Lane, from schema.From, typ schema.FrameType, ns int64, data []byte) ([]byte, error) {
+	place, bits, err := lane.code()
+	if err != nil {
+		return nil, err
+	}
 	f, err := code(sides, from)
 	if err != nil {
 		return nil, err
@@ -107,16 +122,18 @@ func appendEntry(dst []byte, from schema.From, typ schema.FrameType, ns int64, d
 	if (from == schema.FromControl) == (typ == schema.TypeData) {
 		return nil, fmt.Errorf("encode journal entry: type %q from %q: data come from a peer, the others from control", typ, from)
 	}
-	if len(data) > MaxData {
-		return nil, fmt.Errorf("encode journal entry: %d bytes of data, at most %d", len(data), MaxData)
+	prefix := lane.prefix()
+	if len(prefix)+len(data) > MaxData {
+		return nil, fmt.Errorf("encode journal entry: %d bytes of data, at most %d", len(data), MaxData-len(prefix))
 	}
 	start := len(dst)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(data)))
-	dst = append(dst, f, t, 0, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(prefix)+len(data)))
+	dst = append(dst, f, t, place, bits)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(ns))
-	dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(data, castagnoli))
+	check := crc32.Update(crc32.Checksum(prefix, castagnoli), castagnoli, data)
+	dst = binary.LittleEndian.AppendUint32(dst, check)
 	dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
-	return append(dst, data...), nil
+	return append(append(dst, prefix...), data...), nil
 }
 
 // decodeEntry reads the entry at b's beginning. n is its whole length; with errShort how many bytes
@@ -129,7 +146,7 @@ func decodeEntry(b []byte) (e Entry, n int, err error) {
 	length := binary.LittleEndian.Uint32(b)
 	from, typ := b[4], b[5]
 	if length > MaxData || from == 0 || typ == 0 || int(from) >= len(sides) || int(typ) >= len(types) ||
-		(sides[from] == schema.FromControl) == (types[typ] == schema.TypeData) || b[6] != 0 || b[7] != 0 ||
+		(sides[from] == schema.FromControl) == (types[typ] == schema.TypeData) || !laneFits(b[6], b[7], length) ||
 		crc32.Checksum(b[:entryHead-4], castagnoli) != binary.LittleEndian.Uint32(b[entryHead-4:]) {
 		return Entry{}, 0, errBad
 	}
@@ -142,5 +159,7 @@ func decodeEntry(b []byte) (e Entry, n int, err error) {
 		return Entry{}, n, errBad
 	}
 	at := time.Unix(0, int64(binary.LittleEndian.Uint64(b[8:]))).UTC()
-	return Entry{From: sides[from], Type: types[typ], At: at, Data: data}, n, nil
+	e = Entry{From: sides[from], Type: types[typ], At: at, Data: data}
+	e.Lane, e.Data = readLane(b[6], b[7], data)
+	return e, n, nil
 }

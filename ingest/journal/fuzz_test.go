@@ -7,7 +7,10 @@ import (
 	"os"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema"
 )
 
 // Whatever stands in a file: what is given encodes to the very bytes that stand there, damage fills the
@@ -23,6 +26,9 @@ func FuzzReader(f *testing.F) {
 	f.Add(body[:len(body)-1])
 	f.Add(append(bytes.Repeat([]byte{0}, 100), body...))
 	f.Add(append(append([]byte(nil), body[:40]...), body...))
+	inLane, err := appendEntry(nil, Lane{Exchange: uuid.New(), Chan: schema.ChanStream, Served: true}, schema.FromAgent, schema.TypeData, 9e18, []byte("x"))
+	require.NoError(f, err)
+	f.Add(append(append([]byte(nil), body...), inLane...))
 	f.Add([]byte{})
 	path := f.TempDir() + "/x" + suffix
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -50,8 +56,8 @@ func FuzzReader(f *testing.F) {
 				again = append(again, body[len(again):len(again)+int(e.Lost)]...)
 				continue
 			}
-			require.Equal(t, uint64(start+len(again)+entryHead), e.Offset)
-			again, err = appendEntry(again, e.From, e.Type, e.At.UnixNano(), e.Data)
+			require.Equal(t, uint64(start+len(again)), e.Start())
+			again, err = appendEntry(again, e.Lane, e.From, e.Type, e.At.UnixNano(), e.Data)
 			require.NoError(t, err)
 		}
 		require.True(t, bytes.HasPrefix(body, again))

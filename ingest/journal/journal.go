@@ -80,6 +80,7 @@ func (h Head) Validate() error {
 // journal. Data byte i stands at Offset + i in the file, which names it for ever: offsets of data
 // rise from entry to entry, and each is greater than the end of the head.
 type Entry struct {
+	Lane
 	From   schema.From
 	Type   schema.FrameType
 	At     time.Time // UTC
@@ -88,6 +89,15 @@ type Entry struct {
 	// Lost is how many damaged bytes of the file the entry stands for; 0 for an entry as written. It
 	// is a gap then, and its Data, a schema.GapInfo, are the reader's word and stand in no file.
 	Lost uint64
+}
+
+// Start is the offset of the entry's first byte in the file. The bytes from there up to Offset are its
+// head, at least 24 of them; damage has none.
+func (e Entry) Start() uint64 {
+	if e.Lost > 0 {
+		return e.Offset
+	}
+	return e.Offset - entryHead - uint64(len(e.prefix()))
 }
 
 // End is the offset just behind the entry's data, or behind the damage.

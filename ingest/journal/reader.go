@@ -159,7 +159,7 @@ func (r *Reader) decode() (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e.Offset = uint64(r.off) + entryHead
+	e.Offset = uint64(r.off) + uint64(n-len(e.Data))
 	r.off, r.last = r.off+int64(n), e.At
 	r.win = r.win[n:]
 	return e, nil

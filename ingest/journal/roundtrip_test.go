@@ -22,6 +22,7 @@ func TestRoundTrip(t *testing.T) {
 		require.NoError(rt, err)
 		defer func() { require.NoError(rt, os.Remove(w.Path())) }()
 		type chunk struct {
+			lane Lane
 			from schema.From
 			at   int64
 			data []byte
@@ -30,11 +31,12 @@ func TestRoundTrip(t *testing.T) {
 		last := w.Head().CreatedAt.UnixNano()
 		for range rapid.IntRange(0, 30).Draw(rt, "entries") {
 			c := chunk{
+				lane: drawLane(rt),
 				from: rapid.SampledFrom([]schema.From{schema.FromClient, schema.FromAgent, schema.FromStderr}).Draw(rt, "from"),
 				at:   rapid.Int64Range(last-1000, last+1e12).Draw(rt, "at"),
 				data: rapid.SliceOfN(rapid.Byte(), 1, 3000).Draw(rt, "data"),
 			}
-			require.NoError(rt, w.Append(t.Context(), c.from, time.Unix(0, c.at), c.data))
+			require.NoError(rt, w.AppendTo(t.Context(), c.lane, c.from, time.Unix(0, c.at), c.data))
 			c.at = max(c.at, last)
 			last = c.at
 			want = append(want, c)
@@ -46,7 +48,7 @@ func TestRoundTrip(t *testing.T) {
 		for _, c := range want {
 			e, err := r.Next(t.Context())
 			require.NoError(rt, err)
-			require.Equal(rt, c, chunk{e.From, e.At.UnixNano(), e.Data})
+			require.Equal(rt, c, chunk{e.Lane, e.From, e.At.UnixNano(), e.Data})
 		}
 		_, err = r.Next(t.Context())
 		require.ErrorIs(rt, err, io.EOF)

@@ -53,9 +53,14 @@ func (w *Writer) Head() Head { return w.head }
 // for another reason it fails, now and for every later chunk. Pass counts what it cannot write as a
 // gap and returns nil.
 func (w *Writer) Append(ctx context.Context, from schema.From, at time.Time, b []byte) error {
+	return w.AppendTo(ctx, Lane{}, from, at, b)
+}
+
+// AppendTo is Append for a place in an exchange.
+func (w *Writer) AppendTo(ctx context.Context, lane Lane, from schema.From, at time.Time, b []byte) error {
 	for len(b) > 0 {
-		n := min(len(b), MaxData)
-		if err := w.append(ctx, from, schema.TypeData, at, b[:n]); err != nil {
+		n := min(len(b), lane.maxChunk())
+		if err := w.append(ctx, lane, from, schema.TypeData, at, b[:n]); err != nil {
 			return err
 		}
 		b = b[n:]
@@ -66,12 +71,17 @@ func (w *Writer) Append(ctx context.Context, from schema.From, at time.Time, b [
 // Control writes a control entry with info as its JSON payload, at most MaxData bytes of it. Close
 // and gap entries are written in a full directory too, and after a failure as far as the disk lets them.
 func (w *Writer) Control(ctx context.Context, typ schema.FrameType, at time.Time, info any) error {
+	return w.ControlTo(ctx, Lane{}, typ, at, info)
+}
+
+// ControlTo is Control for a place in an exchange.
+func (w *Writer) ControlTo(ctx context.Context, lane Lane, typ schema.FrameType, at time.Time, info any) error {
 	payload, err := json.Marshal(info)
 	if err != nil {
 		return fmt.Errorf("append %s to journal %s: %w", typ, w.path, err)
 	}
 	if typ != schema.TypeClose && typ != schema.TypeGap {
-		return w.append(ctx, schema.FromControl, typ, at, payload)
+		return w.append(ctx, lane, schema.FromControl, typ, at, payload)
 	}
 	if err := w.take(ctx); err != nil {
 		return err
@@ -80,10 +90,10 @@ func (w *Writer) Control(ctx context.Context, typ schema.FrameType, at time.Time
 	if err := w.fillGap(at.UnixNano()); err != nil {
 		return err
 	}
-	return w.write(schema.FromControl, typ, at.UnixNano(), payload)
+	return w.write(lane, schema.FromControl, typ, at.UnixNano(), payload)
 }
 
-func (w *Writer) append(ctx context.Context, from schema.From, typ schema.FrameType, at time.Time, data []byte) error {
+func (w *Writer) append(ctx context.Context, lane Lane, from schema.From, typ schema.FrameType, at time.Time, data []byte) error {
 	waiting := false
 	for {
 		if err := w.take(ctx); err != nil {
@@ -92,7 +102,7 @@ func (w *Writer) append(ctx context.Context, from schema.From, typ schema.FrameT
 			}
 			return err
 		}
-		full, err := w.try(from, typ, at.UnixNano(), data)
+		full, err := w.try(lane, from, typ, at.UnixNano(), data)
 		switch {
 		case full != nil && !waiting:
 			waiting = true
@@ -112,11 +122,11 @@ func (w *Writer) append(ctx context.Context, from schema.From, typ schema.FrameT
 
 // try appends if there is room. full is why the chunk has to wait; without it, it is dealt with or
 // err says why not. The turn is held.
-func (w *Writer) try(from schema.From, typ schema.FrameType, ns int64, data []byte) (full, err error) {
+func (w *Writer) try(lane Lane, from schema.From, typ schema.FrameType, ns int64, data []byte) (full, err error) {
 	if w.failed != nil {
 		return nil, w.failed
 	}
-	room, half, err := w.space.take(int64(entryHead + len(data)))
+	room, half, err := w.space.take(int64(entryHead + laneBytes + len(data)))
 	if half {
 		w.say(HalfFull, nil)
 	}
@@ -130,10 +140,10 @@ func (w *Writer) try(from schema.From, typ schema.FrameType, ns int64, data []by
 		err = w.fillGap(ns)
 	}
 	if err == nil {
-		err = w.write(from, typ, ns, data)
+		err = w.write(lane, from, typ, ns, data)
 	}
 	if diskFull(err) && w.broken == nil && w.space.free(int64(entryHead+len(data))) > 0 {
-		err = w.write(from, typ, ns, data)
+		err = w.write(lane, from, typ, ns, data)
 	}
 	switch {
 	case err == nil:
@@ -143,7 +153,7 @@ func (w *Writer) try(from schema.From, typ schema.FrameType, ns int64, data []by
 		}
 		return nil, nil
 	case w.policy == Pass:
-		w.miss(from, ns, len(data), err)
+		w.miss(lane, from, ns, len(data), err)
 		return nil, nil
 	case diskFull(err) && w.broken == nil:
 		return fmt.Errorf("%w: %w", ErrDiskFull, err), nil
@@ -155,12 +165,12 @@ func (w *Writer) try(from schema.From, typ schema.FrameType, ns int64, data []by
 
 // write appends one entry. After any answer but a clean one it looks at what the file holds: the
 // whole entry counts as written; of anything less the file is cut back. The turn is held.
-func (w *Writer) write(from schema.From, typ schema.FrameType, ns int64, data []byte) error {
+func (w *Writer) write(lane Lane, from schema.From, typ schema.FrameType, ns int64, data []byte) error {
 	if w.broken != nil {
 		return w.broken
 	}
 	ns = max(ns, w.last)
-	buf, err := appendEntry(w.buf[:0], from, typ, ns, data)
+	buf, err := appendEntry(w.buf[:0], lane, from, typ, ns, data)
 	if err != nil {
 		return err
 	}
