@@ -79,6 +79,12 @@ func RunOf(name string) string {
 	return uuid.NewSHA1(idSpace, []byte("run/"+name)).String()
 }
 
+// ConversationRun derives the run of an A2A conversation: UUIDv5 of the peer's name and the contextId, or
+// the exchange's id where no contextId ever comes. Every replica of a proxy names the same capture.
+func ConversationRun(peer, conversation string) string {
+	return RunOf("a2a/" + peer + "\x00" + conversation)
+}
+
 // ParseIdentity reads namespace/workflow/run/activity/attempt.
 func ParseIdentity(s string) (Identity, error) {
 	return parseIdentity(s, "/")

@@ -46,7 +46,7 @@ func Check(ctx context.Context, js jetstream.JetStream) (Info, error) {
 			return Info{}, err
 		}
 	}
-	for _, name := range []string{parkedStream, blobStream} {
+	for _, name := range []string{parkedStream, filedStream, blobStream} {
 		want := c.bucket(name)
 		if err := drift(bucketSettings, &want, infos[name]); err != nil {
 			return Info{}, err

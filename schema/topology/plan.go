@@ -75,13 +75,14 @@ func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error)
 		steps = appendStep(steps, js, want, infos[want.Name], all, create)
 	}
 	bucket := append(append([]setting(nil), bucketSettings...), replicas)
-	steps = appendStep(steps, js, c.bucket(parkedStream), infos[parkedStream], bucket, func(ctx context.Context) error {
-		_, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
-			Bucket: Parked, Description: "steno: parked captures and low-water marks",
-			Storage: jetstream.FileStorage, Replicas: max(c.Replicas, 1),
+	for _, kv := range keyValues {
+		steps = appendStep(steps, js, c.bucket(kv.stream), infos[kv.stream], bucket, func(ctx context.Context) error {
+			_, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
+				Bucket: kv.name, Description: kv.holds, Storage: jetstream.FileStorage, Replicas: max(c.Replicas, 1),
+			})
+			return err
 		})
-		return err
-	})
+	}
 	steps = appendStep(steps, js, c.bucket(blobStream), infos[blobStream], bucket, func(ctx context.Context) error {
 		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
 			Bucket: Blob, Description: "steno: payloads above the inline bound, by hash",
@@ -93,7 +94,13 @@ func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error)
 }
 
 // names lists the streams, those of the buckets included.
-var names = []string{Raw, Events, State, parkedStream, blobStream}
+var names = []string{Raw, Events, State, parkedStream, filedStream, blobStream}
+
+// keyValues are the key-value buckets.
+var keyValues = []struct{ name, stream, holds string }{
+	{Parked, parkedStream, "steno: parked captures and low-water marks"},
+	{Filed, filedStream, "steno: the captures of A2A tasks and exchanges"},
+}
 
 // bucket is what is wanted of a bucket's stream.
 func (c Config) bucket(stream string) jetstream.StreamConfig {

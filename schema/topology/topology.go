@@ -20,6 +20,7 @@ const (
 	Events = "STENO_EVENTS" // records
 	State  = "STENO_STATE"  // the last snapshot of each fold: a cache
 	Parked = "STENO_PARKED" // key-value bucket: parked captures, low-water marks
+	Filed  = "STENO_FILED"  // key-value bucket: which capture an A2A task, or an exchange, belongs to
 	Blob   = "STENO_BLOBS"  // object store: what is above schema.MaxInline
 )
 
@@ -29,6 +30,7 @@ const partitionsKey = "steno-partitions"
 // The server makes a bucket of a stream with these names.
 const (
 	parkedStream = "KV_" + Parked
+	filedStream  = "KV_" + Filed
 	blobStream   = "OBJ_" + Blob
 )
 
