@@ -19,6 +19,9 @@ type Mark struct {
 	Frames   uint64          // stored from this journal
 	Done     bool            // the writer has ended and all that the journal holds is stored
 	At       time.Time
+	// Captures are, of a proxy's journal that is done, the captures that it went to, with the numbers of
+	// their last frames. Frames is 0 then.
+	Captures map[schema.Identity]uint64
 }
 
 type wireMark struct {
@@ -27,11 +30,20 @@ type wireMark struct {
 	Frames   uint64    `json:"frames"`
 	Done     bool      `json:"done"`
 	At       time.Time `json:"at"`
+
+	Captures map[string]uint64 `json:"captures,omitempty"`
 }
 
-// MarshalJSON writes the identity as its one string.
+// MarshalJSON writes identities as their one string.
 func (m Mark) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wireMark{m.Identity.String(), m.Offset, m.Frames, m.Done, m.At.UTC()})
+	w := wireMark{Identity: m.Identity.String(), Offset: m.Offset, Frames: m.Frames, Done: m.Done, At: m.At.UTC()}
+	for id, frames := range m.Captures {
+		if w.Captures == nil {
+			w.Captures = map[string]uint64{}
+		}
+		w.Captures[id.String()] = frames
+	}
+	return json.Marshal(w)
 }
 
 // UnmarshalJSON reads a mark.
@@ -44,7 +56,18 @@ func (m *Mark) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	*m = Mark{id, w.Offset, w.Frames, w.Done, w.At}
+	read := Mark{Identity: id, Offset: w.Offset, Frames: w.Frames, Done: w.Done, At: w.At}
+	for name, frames := range w.Captures {
+		id, err := schema.ParseIdentity(name)
+		if err != nil {
+			return err
+		}
+		if read.Captures == nil {
+			read.Captures = map[schema.Identity]uint64{}
+		}
+		read.Captures[id] = frames
+	}
+	*m = read
 	return nil
 }
 

@@ -79,6 +79,9 @@ type AppenderOptions struct {
 	Journal    string // a token: the writer's id in every frame
 	// Exclusive refuses with ErrTaken to store a first frame behind another journal's.
 	Exclusive bool
+	// Opening is stored before everything else where the subject is empty, and nowhere else: of several
+	// writers that share a capture one opens it.
+	Opening   *schema.Frame
 	BatchFrom int // frames; 0: BatchLazy
 	// Mark is the offset up to which a mark says that frames are stored. It counts only where the
 	// subject's beginning was sealed away, so that the subject itself cannot tell.
@@ -155,11 +158,15 @@ func (a *Appender) Append(ctx context.Context, frames []schema.Frame) error {
 		if a.o.Exclusive && a.head.Foreign && !a.head.Own {
 			return fmt.Errorf("append first frame of journal %s to %s: %w", a.o.Journal, a.o.Identity, ErrTaken)
 		}
-		n := a.batch(frames)
+		next := frames
+		if a.o.Opening != nil && a.head.Frames == 0 {
+			next = []schema.Frame{*a.o.Opening}
+		}
+		n := a.batch(next)
 		if singles > 0 {
 			n = 1
 		}
-		err := a.try(ctx, frames[:n])
+		err := a.try(ctx, next[:n])
 		if err == nil {
 			wait, singles = firstWait, singles-1
 			continue
