@@ -232,11 +232,28 @@ func (f *filer) ask(ctx context.Context, x *filed, request *schema.Frame) error 
 		x.capture, x.known, x.place = filing.Capture, true, filing.Offset
 		return nil
 	}
-	capture, ok, err := f.task(ctx, x.asked.Task)
-	if err != nil || !ok {
+	return f.askTask(ctx, x, id)
+}
+
+// askTask decides by the task that a request names. That nobody knew the task is noted: by the time the
+// journal is read again somebody may, and other frames of its conversation stand behind the request.
+func (f *filer) askTask(ctx context.Context, x *filed, id uuid.UUID) error {
+	if x.asked.Task == "" {
+		return nil
+	}
+	_, held, err := f.keys.Get(ctx, topology.HeldKey(id))
+	if err != nil || held {
 		return err
 	}
-	return f.decide(ctx, x, capture)
+	capture, ok, err := f.task(ctx, x.asked.Task)
+	switch {
+	case err != nil:
+		return err
+	case ok:
+		return f.decide(ctx, x, capture)
+	}
+	_, err = f.keys.Keep(ctx, topology.HeldKey(id), topology.Filing{Capture: f.own(x.exchange)})
+	return err
 }
 
 // answer decides by an exchange's first answer, or by a push.

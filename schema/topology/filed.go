@@ -49,6 +49,9 @@ func TaskKey(namespace, workflow, peer, task string) string {
 // ExchangeKey names an exchange.
 func ExchangeKey(exchange uuid.UUID) string { return "exchange." + exchange.String() }
 
+// HeldKey notes that an exchange could not be filed by what its request names.
+func HeldKey(exchange uuid.UUID) string { return "held." + exchange.String() }
+
 // Get gives what is filed under the key; ok is false if nothing is.
 func (k *FiledKeys) Get(ctx context.Context, key string) (f Filing, ok bool, err error) {
 	entry, err := k.kv.Get(ctx, key)
