@@ -40,7 +40,9 @@ func TestCut(t *testing.T) {
 		want  []string
 	}{
 		"request and answer": {
-			func(p *tape) { p.ask(1, "ab").begins(1, "response").chunk(1, "response", "c").chunk(1, "response", "d").end(1) },
+			func(p *tape) {
+				p.ask(1, "ab").begins(1, "response").chunk(1, "response", "c").chunk(1, "response", "d").end(1)
+			},
 			[]string{`1.0 client request "ab" ` + post, `1.1 agent response "cd" ` + ok, closing(1)},
 		},
 		"a request without a body, an answer without one": {

@@ -7,8 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/ingest/publish"
 	"github.com/steno-io/steno/schema"
@@ -18,20 +16,10 @@ import (
 // markEvery bounds how far a mark lags behind what is stored, while there is something new.
 const markEvery = time.Second
 
-// Options make a publisher.
+// Options make a publisher. Identified is not called; Retry is, from several goroutines.
 type Options struct {
-	Source     publish.Source
-	JS         jetstream.JetStream
-	Blobs      *topology.Blobs
-	Filed      *topology.FiledKeys
-	Partitions uint32
-	BatchFrom  int // frames; 0: publish.BatchLazy
-	// Mark is the journal's mark as a former publisher left it; the zero value if there is none.
-	Mark journal.Mark
-	// SaveMark writes the journal's mark. nil: none is kept.
-	SaveMark func(journal.Mark) error
-	// Retry hears why an append is tried again, from several goroutines; nil: nobody does.
-	Retry func(error)
+	publish.Options
+	Filed *topology.FiledKeys
 	// Failed hears of a capture that takes no more frames for good; the others go on. nil: nobody does.
 	Failed func(schema.Identity, error)
 }

@@ -38,7 +38,7 @@ func newRig(t testing.TB) *rig {
 }
 
 func (r *rig) publisher(source publish.Source, change ...func(*Options)) *Publisher {
-	o := Options{Source: source, JS: r.JS, Blobs: r.blobs, Filed: r.filed, Partitions: r.Info.Partitions}
+	o := Options{Options: publish.Options{Source: source, JS: r.JS, Blobs: r.blobs, Partitions: r.Info.Partitions}, Filed: r.filed}
 	for _, c := range change {
 		c(&o)
 	}
@@ -129,7 +129,9 @@ func TestAnExchangeIsFiledByItsConversation(t *testing.T) {
 			map[string][]string{exchangeID(1).String(): whole(1)},
 		},
 		"a task that nobody knows, and an error": {
-			func(p *tape) { p.ask(1, send("", "t")).answer(1, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}`).end(1) },
+			func(p *tape) {
+				p.ask(1, send("", "t")).answer(1, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}`).end(1)
+			},
 			map[string][]string{exchangeID(1).String(): whole(1)},
 		},
 		"a request that is no JSON": {
@@ -415,7 +417,10 @@ func TestACaptureThatTakesNoFrames(t *testing.T) {
 	var hurt []schema.Identity
 	var marks []journal.Mark
 	err = r.publisher(p.open(), func(o *Options) {
-		o.Failed = func(id schema.Identity, err error) { hurt = append(hurt, id); require.ErrorIs(t, err, publish.ErrSubject) }
+		o.Failed = func(id schema.Identity, err error) {
+			hurt = append(hurt, id)
+			require.ErrorIs(t, err, publish.ErrSubject)
+		}
 		o.SaveMark = func(m journal.Mark) error { marks = append(marks, m); return nil }
 	}).Run(deadline(t))
 	require.ErrorIs(t, err, publish.ErrSubject)
@@ -457,4 +462,3 @@ func TestTheEndOfTheJournalIsLost(t *testing.T) {
 	require.NoError(t, r.publisher(p.open()).Run(deadline(t)))
 	require.Equal(t, []string{"1.0 ", "1.0 close"}, exchangesIn(r.stored(t, conversation("c"))))
 }
-

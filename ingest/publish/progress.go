@@ -35,9 +35,9 @@ func (p *progress) change(f func(p *progress)) {
 }
 
 // Stored waits until everything that stands before an offset of the journal is stored, but for a line
-// that has not ended there (what the writer's end makes of that line, Run's end tells), and gives the capture and the number of its last frame. The error wraps
-// ErrEnded if Run ends before, or is ctx's.
-func (p *Publisher) Stored(ctx context.Context, offset uint64) (schema.Identity, uint64, error) {
+// that has not ended there (what the writer's end makes of that line, Run's end tells), and gives the
+// capture and the number of its last frame. The error wraps ErrEnded if Run ends before, or is ctx's.
+func (p *Publisher) Stored(ctx context.Context, offset uint64) (map[schema.Identity]uint64, error) {
 	var target uint64 // frames cut when the offset was reached
 	var at uint64     // where the cutter stood then
 	for {
@@ -47,7 +47,7 @@ func (p *Publisher) Stored(ctx context.Context, offset uint64) (schema.Identity,
 			target, at = max(p.progress.cut, 1), read
 		}
 		reached, ended := target > 0 && p.progress.stored >= target, p.progress.ended
-		id, head := p.progress.capture, p.progress.head
+		captures := p.progress.captures()
 		if p.progress.changed == nil {
 			p.progress.changed = make(chan struct{})
 		}
@@ -55,21 +55,28 @@ func (p *Publisher) Stored(ctx context.Context, offset uint64) (schema.Identity,
 		p.progress.mu.Unlock()
 		switch {
 		case reached:
-			return id, head, nil
+			return captures, nil
 		case ended:
-			return id, head, p.fail(ErrEnded)
+			return captures, p.fail(ErrEnded)
 		}
 		select {
 		case <-ctx.Done():
-			return id, head, ctx.Err()
+			return captures, ctx.Err()
 		case <-changed:
 		}
 	}
 }
 
-// Capture is the capture and the number of its last frame, as far as the publisher knows.
-func (p *Publisher) Capture() (schema.Identity, uint64) {
+// Captures is the capture and the number of its last frame, as far as the publisher knows.
+func (p *Publisher) Captures() map[schema.Identity]uint64 {
 	p.progress.mu.Lock()
 	defer p.progress.mu.Unlock()
-	return p.progress.capture, p.progress.head
+	return p.progress.captures()
+}
+
+func (p *progress) captures() map[schema.Identity]uint64 {
+	if p.head == 0 {
+		return nil
+	}
+	return map[schema.Identity]uint64{p.capture: p.head}
 }

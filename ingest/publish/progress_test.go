@@ -44,9 +44,9 @@ func TestStoredCountsWhatTheWritersDeathAdds(t *testing.T) {
 	turn <- struct{}{} // the open frame
 	turn <- struct{}{} // the line
 	size := p.entries[len(p.entries)-1].End()
-	_, frames, err := publisher.Stored(deadline(t), size)
+	captures, err := publisher.Stored(deadline(t), size)
 	require.NoError(t, err)
-	require.EqualValues(t, 2, frames, "a line that has not ended is not waited for")
+	require.EqualValues(t, 2, captures[capture], "a line that has not ended is not waited for")
 
 	close(source.may)
 	require.Eventually(t, func() bool {
@@ -56,12 +56,12 @@ func TestStoredCountsWhatTheWritersDeathAdds(t *testing.T) {
 	}, 10*time.Second, time.Millisecond)
 	brief, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, _, err = publisher.Stored(brief, size)
+	_, err = publisher.Stored(brief, size)
 	require.ErrorIs(t, err, context.DeadlineExceeded, "the rest and the close are not yet stored")
 
 	close(turn)
-	_, frames, err = publisher.Stored(deadline(t), size)
+	captures, err = publisher.Stored(deadline(t), size)
 	require.NoError(t, err)
-	require.EqualValues(t, 4, frames, "open, the line, the rest and close")
+	require.EqualValues(t, 4, captures[capture], "open, the line, the rest and close")
 	require.NoError(t, <-done)
 }

@@ -12,12 +12,11 @@ import (
 // lookAgain is how often a wait for a source looks whether the source fails.
 const lookAgain = 250 * time.Millisecond
 
-// captured is what is stored of a journal: a capture and the number of its last frame.
+// captured is what is stored of a journal.
 type captured struct {
-	journal string
-	id      schema.Identity
-	frames  uint64
-	done    bool // the journal's end included
+	journal  string
+	captures map[schema.Identity]uint64 // the number of the last frame of each
+	done     bool                       // the journal's end included
 }
 
 // drained waits until what the journals hold now is stored. It gives their captures, but for those
@@ -43,9 +42,7 @@ func (j *journals) drained(ctx context.Context) (captures []captured, unstored [
 		if failing != nil {
 			unstored = append(unstored, oneLine(failing))
 		}
-		if c.frames > 0 {
-			captures = append(captures, c)
-		}
+		captures = append(captures, c)
 	}
 	return captures, unstored, nil
 }
@@ -56,7 +53,7 @@ func (j *journals) isSettled(id string) bool {
 	return j.done[id]
 }
 
-// settled notes that a capture is numbered: a journal stored to its end is not looked at again.
+// settled notes that a journal's captures are numbered: one that is stored to its end is not looked at again.
 func (j *journals) settled(c captured) {
 	if !c.done {
 		return
@@ -75,7 +72,7 @@ func (j *journals) stored(ctx context.Context, info journal.Info) (c captured, f
 		j.mu.Unlock()
 		if s == nil {
 			if mark := j.mark(info.ID); mark.Done {
-				return captured{info.ID, mark.Identity, mark.Frames, true}, nil, nil
+				return captured{info.ID, capturesOf(mark), true}, nil, nil
 			}
 			select {
 			case j.poke <- struct{}{}:
@@ -99,6 +96,13 @@ func (j *journals) stored(ctx context.Context, info journal.Info) (c captured, f
 	}
 }
 
+func capturesOf(m journal.Mark) map[schema.Identity]uint64 {
+	if m.Frames == 0 {
+		return m.Captures
+	}
+	return map[schema.Identity]uint64{m.Identity: m.Frames}
+}
+
 // reached waits for a source for a moment and tells what is stored, and whether that is all.
 func (s *source) reached(ctx context.Context, info journal.Info) (c captured, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, lookAgain)
@@ -111,7 +115,7 @@ func (s *source) reached(ctx context.Context, info journal.Info) (c captured, ok
 	}
 	if info.Alive && failing == nil {
 		var err error
-		if c.id, c.frames, err = p.Stored(ctx, uint64(info.Size)); err == nil {
+		if c.captures, err = p.Stored(ctx, uint64(info.Size)); err == nil {
 			return c, true
 		}
 	}
@@ -119,7 +123,7 @@ func (s *source) reached(ctx context.Context, info journal.Info) (c captured, ok
 	case <-s.ended:
 	case <-ctx.Done():
 	}
-	c.id, c.frames = p.Capture()
+	c.captures = p.Captures()
 	return c, false
 }
 

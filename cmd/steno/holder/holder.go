@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/steno-io/steno/ingest/filing"
 	"github.com/steno-io/steno/ingest/publish"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/schema/topology/embed"
@@ -111,8 +112,14 @@ func (h *Holder) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	filed, err := topology.OpenFiled(ctx, h.js)
+	if err != nil {
+		return err
+	}
 	batchFrom := publish.BatchFrom(h.info.Replicas, h.o.SyncInterval == 0)
-	h.journals = newJournals(h.o, publish.Options{JS: h.js, Blobs: blobs, Partitions: h.info.Partitions, BatchFrom: batchFrom})
+	h.journals = newJournals(h.o, filing.Options{
+		Options: publish.Options{JS: h.js, Blobs: blobs, Partitions: h.info.Partitions, BatchFrom: batchFrom}, Filed: filed,
+	})
 	return dir.writeAddress(Address{
 		PID: os.Getpid(), Kind: h.o.Kind, Server: address(h.server.URL()), Version: h.o.Version, Since: time.Now().UTC(),
 	})

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/steno-io/steno/ingest/filing"
 	"github.com/steno-io/steno/ingest/journal"
-	"github.com/steno-io/steno/ingest/publish"
 )
 
 // Times of the journals' keeper.
@@ -24,7 +24,7 @@ const (
 // journals publishes the directory's journals as they grow, each to the destination in its head.
 type journals struct {
 	o     Options
-	to    publish.Options // the embedded server's
+	to    filing.Options // the embedded server's
 	watch *journal.Watch
 
 	poke chan struct{} // a token: look now
@@ -35,7 +35,7 @@ type journals struct {
 	said   map[string]bool // what was reported, and is not again
 }
 
-func newJournals(o Options, to publish.Options) *journals {
+func newJournals(o Options, to filing.Options) *journals {
 	return &journals{
 		o: o, to: to, watch: journal.NewWatch(o.Dir.Journals()), poke: make(chan struct{}, 1),
 		active: map[string]*source{}, done: map[string]bool{}, said: map[string]bool{},

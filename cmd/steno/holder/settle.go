@@ -20,30 +20,41 @@ const settleAtOnce = 64
 // drain waits until what the journals hold now is numbered, and says of what does not come through
 // why. Its error is ctx's, or that the journals cannot be listed.
 func (h *Holder) drain(ctx context.Context) (unstored []string, err error) {
-	captures, unstored, err := h.journals.drained(ctx)
+	stored, unstored, err := h.journals.drained(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var mu sync.Mutex
+	stalled := map[string]bool{} // journals
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(settleAtOnce)
-	for _, c := range captures {
-		g.Go(func() error {
-			err := h.settle(ctx, c.id, c.frames)
-			switch {
-			case errors.Is(err, ErrStalled):
+	for _, c := range stored {
+		for id, frames := range c.captures {
+			g.Go(func() error {
+				err := h.settle(ctx, id, frames)
+				if err == nil || errors.Is(err, ErrParked) {
+					return nil
+				}
+				if !errors.Is(err, ErrStalled) {
+					return err
+				}
 				mu.Lock()
 				defer mu.Unlock()
-				unstored = append(unstored, oneLine(fmt.Errorf("capture %s of journal %s: %w", c.id, c.journal, err)))
-			case err != nil && !errors.Is(err, ErrParked):
-				return err
-			default:
-				h.journals.settled(c)
-			}
-			return nil
-		})
+				stalled[c.journal] = true
+				unstored = append(unstored, oneLine(fmt.Errorf("capture %s of journal %s: %w", id, c.journal, err)))
+				return nil
+			})
+		}
 	}
-	return unstored, g.Wait()
+	if err := g.Wait(); err != nil {
+		return unstored, err
+	}
+	for _, c := range stored {
+		if !stalled[c.journal] {
+			h.journals.settled(c)
+		}
+	}
+	return unstored, nil
 }
 
 // settle waits until a capture's frames are committed and numbered. The error wraps ErrParked or

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
+	"github.com/steno-io/steno/ingest/filing"
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/ingest/publish"
 	"github.com/steno-io/steno/schema"
@@ -26,15 +27,15 @@ type source struct {
 	ended chan struct{} // closed when no more of it will be stored by this holder
 
 	mu        sync.Mutex
-	publisher *publish.Publisher // of the present try; nil before the first
-	since     time.Time          // of the first failure since something was stored
-	head      uint64             // what was stored then
-	said      string             // the failure that was said last
-	failing   error              // set when it has failed for long, or for good
+	publisher publisher // of the present try; nil before the first
+	since     time.Time // of the first failure since something was stored
+	head      uint64    // what was stored then
+	said      string    // the failure that was said last
+	failing   error     // set when it has failed for long, or for good
 }
 
 // now is the present try's publisher, or nil; and the error of a source that is waited for in vain.
-func (s *source) now() (*publish.Publisher, error) {
+func (s *source) now() (publisher, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failing != nil && s.stored() != s.head && !s.hopeless() {
@@ -43,19 +44,21 @@ func (s *source) now() (*publish.Publisher, error) {
 	return s.publisher, s.failing
 }
 
-func (s *source) begin(p *publish.Publisher) {
+func (s *source) begin(p publisher) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.publisher = p
 }
 
-// stored is the number of the last frame stored by this try; s.mu is held.
-func (s *source) stored() uint64 {
+// stored grows with every frame that this try stores; s.mu is held.
+func (s *source) stored() (frames uint64) {
 	if s.publisher == nil {
 		return 0
 	}
-	_, head := s.publisher.Capture()
-	return head
+	for _, head := range s.publisher.Captures() {
+		frames += head
+	}
+	return frames
 }
 
 // hopeless reports whether it failed for good; s.mu is held.
@@ -155,13 +158,16 @@ func (j *journals) once(ctx context.Context, info journal.Info, mark journal.Mar
 			j.o.Log.Warn().Stringer("capture", final).Stringer("asked", asked).Msg("attempt is taken; recording as the next one")
 		}
 	}
-	p := publish.NewPublisher(o)
+	o.Failed = func(id schema.Identity, err error) {
+		log.Error().Err(err).Stringer("capture", id).Msg("capture takes no more frames; the others go on")
+	}
+	p := newPublisher(o)
 	s.begin(p)
 	return p.Run(ctx)
 }
 
 // elsewhere connects to the NATS that a dead tap's journal goes to.
-func (j *journals) elsewhere(ctx context.Context, destination string, o *publish.Options) (func(), error) {
+func (j *journals) elsewhere(ctx context.Context, destination string, o *filing.Options) (func(), error) {
 	conn, err := j.o.Dial(destination)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", withoutSecrets(destination), err)
@@ -172,6 +178,9 @@ func (j *journals) elsewhere(ctx context.Context, destination string, o *publish
 		if info, err = topology.Check(ctx, js); err == nil {
 			o.JS, o.Partitions = js, info.Partitions
 			o.Blobs, err = topology.OpenBlobs(ctx, js)
+		}
+		if err == nil {
+			o.Filed, err = topology.OpenFiled(ctx, js)
 		}
 	}
 	if err != nil {
