@@ -18,6 +18,8 @@ type Evidence struct {
 	SSEID       string            `json:"sse_id,omitempty"`
 	Headers     map[string]string `json:"headers,omitempty"` // others that were recorded, names in lower case
 	Masked      []string          `json:"masked,omitempty"`  // what was masked before it was recorded
+	Bytes       uint64            `json:"bytes,omitempty"`   // in a journal: length of the recorded body of a request
+	Served      string            `json:"served,omitempty"`  // what a proxy made for a peer of that version, "1.0" or "0.3"
 }
 
 // ReadEvidence reads evidence; what is missing or of another type stays zero.
