@@ -18,7 +18,7 @@ type Evidence struct {
 	SSEID       string            `json:"sse_id,omitempty"`
 	Headers     map[string]string `json:"headers,omitempty"` // others that were recorded, names in lower case
 	Masked      []string          `json:"masked,omitempty"`  // what was masked before it was recorded
-	Bytes       uint64            `json:"bytes,omitempty"`   // of a request's body, as recorded
+	Bytes       uint64            `json:"bytes,omitempty"`   // length of a request's body, as recorded
 	// Served marks a copy: what a proxy made, in that version, of what its sender had sent.
 	Served string `json:"served,omitempty"`
 }

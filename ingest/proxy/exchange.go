@@ -1,0 +1,186 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/steno-io/steno/ingest/journal"
+	"github.com/steno-io/steno/schema"
+)
+
+// errStopped is why requests end when the proxy does.
+var errStopped = errors.New("the proxy was stopped")
+
+// exchange is one request and its answer. One goroutine, the request's, uses it.
+type exchange struct {
+	proxy    *Proxy
+	in       *http.Request
+	chanOut  schema.Chan // of the request
+	asker    schema.From
+	answerer schema.From
+	request  body
+
+	id      uuid.UUID
+	journal Journal // nil: nothing is kept
+	end     func()
+	ctx     context.Context // of entries
+	release func()
+	broken  string // what broke first
+	unkept  error  // why an entry was not kept: nothing more is passed on
+}
+
+// begin opens the exchange in a journal; where there is none to be had, the client hears so.
+func (x *exchange) begin(w http.ResponseWriter) bool {
+	x.ctx, x.release = outlive(x.in.Context())
+	id, err := uuid.NewV7()
+	if err == nil {
+		x.id = id
+		x.journal, x.end, err = x.proxy.journals.Begin(x.ctx)
+	}
+	if err != nil {
+		x.release()
+		err = fmt.Errorf("begin the record of an exchange: %w", err)
+		x.proxy.notices.once(err.Error())
+		answerFault(w, x.in, http.StatusServiceUnavailable, unrecorded(err))
+		return false
+	}
+	return true
+}
+
+// outlive gives entries a context that the end of the request does not end at once: what was read is
+// recorded.
+func outlive(request context.Context) (ctx context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(request))
+	var mu sync.Mutex
+	var timer *time.Timer
+	stop := context.AfterFunc(request, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		timer = time.AfterFunc(lingers, func() { cancel(context.Cause(request)) })
+	})
+	return ctx, func() {
+		stop()
+		mu.Lock()
+		defer mu.Unlock()
+		if timer != nil {
+			timer.Stop()
+		}
+		cancel(nil)
+	}
+}
+
+// close writes the exchange's last entry. It waits for no room: journals keep some for it.
+func (x *exchange) close() {
+	defer x.release()
+	if x.journal != nil {
+		info := schema.CloseInfo{Reason: schema.ReasonEOF, Exchange: x.id.String(), Error: x.broken}
+		ctx := context.WithoutCancel(x.in.Context())
+		if err := x.journal.ControlTo(ctx, journal.Lane{Exchange: x.id}, schema.TypeClose, time.Now(), info); err != nil {
+			x.proxy.notices.once(fmt.Sprintf("record the end of an exchange: %v", err))
+		}
+	}
+	if x.end != nil {
+		x.end()
+	}
+}
+
+// broke keeps the first of what went wrong; the rest follows from it.
+func (x *exchange) broke(what string) {
+	if x.broken == "" {
+		x.broken = what
+	}
+}
+
+func (x *exchange) lane(c schema.Chan) journal.Lane { return journal.Lane{Exchange: x.id, Chan: c} }
+
+// say records evidence.
+func (x *exchange) say(lane journal.Lane, info any) error {
+	if x.journal == nil || x.unkept != nil {
+		return x.unkept
+	}
+	err := x.journal.ControlTo(x.ctx, lane, schema.TypeHTTP, time.Now(), info)
+	return x.kept(err, "evidence", lane)
+}
+
+// keep records bytes.
+func (x *exchange) keep(lane journal.Lane, from schema.From, b []byte) error {
+	if x.journal == nil || x.unkept != nil || len(b) == 0 {
+		return x.unkept
+	}
+	err := x.journal.AppendTo(x.ctx, lane, from, time.Now(), b)
+	return x.kept(err, fmt.Sprintf("%d bytes", len(b)), lane)
+}
+
+func (x *exchange) kept(err error, what string, lane journal.Lane) error {
+	if err != nil {
+		x.unkept = fmt.Errorf("record %s of %s: %w", what, lane.Chan, err)
+		x.proxy.notices.once(x.unkept.Error())
+		x.broke(x.unkept.Error())
+	}
+	return x.unkept
+}
+
+// recordRequest records what is about to be forwarded; where that fails, the client hears so.
+func (x *exchange) recordRequest(w http.ResponseWriter) bool {
+	lane := x.lane(x.chanOut)
+	evidence := requestEvidence(x.in)
+	evidence.Bytes = uint64(len(x.request.plain))
+	err := x.say(lane, evidence)
+	if err == nil {
+		err = x.keep(lane, x.asker, x.request.plain)
+	}
+	if err != nil {
+		answerFault(w, x.in, http.StatusServiceUnavailable, unrecorded(err))
+		return false
+	}
+	return true
+}
+
+// forward sends the request on and passes the answer back as it comes.
+func (x *exchange) forward(w http.ResponseWriter, to http.RoundTripper, rewrite func(*httputil.ProxyRequest)) {
+	whole := false
+	defer func() {
+		if !whole { // net/http ends an answer that cannot be finished by a panic
+			x.broke(x.gone(nil))
+		}
+	}()
+	proxy := httputil.ReverseProxy{
+		Rewrite: rewrite, Transport: to, FlushInterval: -1, BufferPool: &x.proxy.buffers, ErrorLog: silent,
+		ModifyResponse: x.answer, ErrorHandler: x.failed,
+	}
+	proxy.ServeHTTP(w, x.in)
+	whole = true
+}
+
+// failed answers where there is no answer to pass on.
+func (x *exchange) failed(w http.ResponseWriter, _ *http.Request, err error) {
+	if x.unkept != nil {
+		answerFault(w, x.in, http.StatusServiceUnavailable, unrecorded(x.unkept))
+		return
+	}
+	x.broke(x.gone(err))
+	answerFault(w, x.in, http.StatusBadGateway, x.broken)
+}
+
+// gone says why an exchange broke off with err, or without one in the middle of passing on.
+func (x *exchange) gone(err error) string {
+	switch cause := context.Cause(x.in.Context()); {
+	case errors.Is(cause, errStopped):
+		return errStopped.Error()
+	case cause != nil || err == nil:
+		return "client went away"
+	}
+	var call *net.OpError
+	if errors.As(err, &call) && call.Op == "dial" {
+		return "connect to upstream: " + err.Error()
+	}
+	return "upstream: " + err.Error()
+}

@@ -1,0 +1,186 @@
+package proxy
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/steno-io/steno/schema/wire/a2a"
+)
+
+// recorded are the headers that stand in evidence beside those that have a field of their own. What
+// is in no list is not recorded: nobody can know what peers put into headers of their own.
+var recorded = []string{
+	"Accept", "A2a-Extensions", "X-A2a-Extensions", "Content-Encoding", "User-Agent", "Traceparent",
+	"Tracestate", "Last-Event-Id", "Retry-After", "Www-Authenticate", "Location", "Etag", "X-Request-Id",
+}
+
+const versionHeader = "A2a-Version"
+
+// maxMasked bounds the list of what was masked.
+const maxMasked = 32
+
+// mask stands in the place of a secret.
+const mask = "***"
+
+// secretNames are the parts of names whose values are secrets; names are compared in lower case and
+// without dashes and underscores.
+var secretNames = []string{"token", "secret", "apikey", "credential", "password", "session", "authorization", "cookie"}
+
+// secretName reports whether what bears the name is a secret.
+func secretName(name string) bool {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r == '-' || r == '_':
+			return -1
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+	return slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
+}
+
+// masks lists what was masked, each once.
+type masks []string
+
+func (m *masks) add(what string) {
+	if len(*m) < maxMasked && !slices.Contains(*m, what) {
+		*m = append(*m, what)
+	}
+}
+
+// requestEvidence is what the request line and the headers say, without secrets.
+func requestEvidence(r *http.Request) a2a.Evidence {
+	e := headerEvidence(r.Header)
+	e.Method = r.Method
+	e.Path = r.URL.EscapedPath()
+	var masked masks = e.Masked
+	if r.URL.RawQuery != "" || r.URL.ForceQuery {
+		e.Path += "?" + maskQuery(r.URL.RawQuery, func(name string) { masked.add("query " + name) })
+	}
+	e.Masked = masked
+	if r.Host != "" {
+		if e.Headers == nil {
+			e.Headers = map[string]string{}
+		}
+		e.Headers["host"] = r.Host
+	}
+	return e
+}
+
+// answerEvidence is what the status line and the headers say, without secrets.
+func answerEvidence(res *http.Response) a2a.Evidence {
+	e := headerEvidence(res.Header)
+	e.Status = res.StatusCode
+	return e
+}
+
+func headerEvidence(h http.Header) a2a.Evidence {
+	e := a2a.Evidence{ContentType: h.Get("Content-Type"), Version: strings.Join(h[versionHeader], ", ")}
+	var masked masks
+	for name := range h {
+		if secretName(name) {
+			masked = append(masked, strings.ToLower(name))
+		}
+	}
+	slices.Sort(masked) // a map's order is no order
+	masked = masked[:min(len(masked), maxMasked)]
+	for _, name := range recorded {
+		values, ok := h[name]
+		if !ok {
+			continue
+		}
+		if e.Headers == nil {
+			e.Headers = map[string]string{}
+		}
+		value := strings.Join(values, ", ")
+		if name == "Location" {
+			value = maskURL(value, func(what string) { masked.add("location " + what) })
+		}
+		e.Headers[strings.ToLower(name)] = value
+	}
+	e.Masked = masked
+	return e
+}
+
+// maskQuery masks the values of a raw query whose names are those of secrets; said hears the names.
+func maskQuery(raw string, said func(name string)) string {
+	if raw == "" {
+		return raw
+	}
+	var out strings.Builder
+	for raw != "" {
+		pair, rest, sep := raw, "", ""
+		if i := strings.IndexAny(raw, "&;"); i >= 0 {
+			pair, sep, rest = raw[:i], raw[i:i+1], raw[i+1:]
+		}
+		raw = rest
+		name, value, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(name); err == nil && value != "" && secretName(plain) {
+			pair = name + "=" + mask
+			said(plain)
+		}
+		out.WriteString(pair)
+		out.WriteString(sep)
+	}
+	return out.String()
+}
+
+// maskURL masks a URL's user and the secrets in its query; all else stays as written.
+func maskURL(text string, said func(what string)) string {
+	text, fragment, hasFragment := strings.Cut(text, "#")
+	text, query, hasQuery := strings.Cut(text, "?")
+	if head, rest, ok := strings.Cut(text, "//"); ok {
+		authority, path, hasPath := strings.Cut(rest, "/")
+		if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+			authority = mask + authority[at:]
+			said("user")
+		}
+		text = head + "//" + authority
+		if hasPath {
+			text += "/" + path
+		}
+	}
+	if hasQuery {
+		text += "?" + maskQuery(query, said)
+	}
+	if hasFragment {
+		text += "#" + maskQuery(fragment, said) // tokens stand there too
+	}
+	return text
+}
+
+// narrowEncodings leaves of the encodings that a client takes those that the record can be read in:
+// the answer's bytes are passed on as sent, and their record is decoded.
+func narrowEncodings(h http.Header) {
+	values, ok := h["Accept-Encoding"]
+	if !ok {
+		return
+	}
+	h.Set("Accept-Encoding", "identity")
+	for _, one := range strings.Split(strings.Join(values, ","), ",") {
+		coding, parameters, _ := strings.Cut(one, ";")
+		switch strings.ToLower(strings.TrimSpace(coding)) {
+		case "gzip", "x-gzip", "*":
+			if weight(parameters) > 0 {
+				h.Set("Accept-Encoding", "gzip")
+			}
+		}
+	}
+}
+
+// weight is the q of a list's element; 1 if it names none.
+func weight(parameters string) float64 {
+	name, value, _ := strings.Cut(strings.TrimSpace(parameters), "=")
+	if !strings.EqualFold(strings.TrimSpace(name), "q") {
+		return 1
+	}
+	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil {
+		return 1
+	}
+	return q
+}

@@ -1,0 +1,225 @@
+// Package proxy stands between A2A clients and a peer over HTTP: it records every byte of both
+// directions, secrets masked, and passes it on at once.
+package proxy
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/steno-io/steno/ingest/journal"
+	"github.com/steno-io/steno/schema"
+)
+
+// Journal keeps what passes in one exchange. AppendTo has kept b when it returns nil, or counted it as
+// not kept, and does not hold on to it; it may hold the conversation back until ctx ends. ControlTo
+// keeps what the proxy itself has to say, with info as its JSON payload.
+type Journal interface {
+	AppendTo(ctx context.Context, lane journal.Lane, from schema.From, at time.Time, b []byte) error
+	ControlTo(ctx context.Context, lane journal.Lane, typ schema.FrameType, at time.Time, info any) error
+}
+
+// Journals gives each exchange the journal that it is written to, from its first to its last entry.
+// A nil Journal without an error lets the exchange pass unrecorded. end, if not nil, is called once,
+// behind the close entry. Begin is called by several goroutines and may hold the exchange back until
+// ctx ends.
+type Journals interface {
+	Begin(ctx context.Context) (j Journal, end func(), err error)
+}
+
+// Bounds and waits.
+const (
+	// MaxRequest bounds what is read whole before it is passed on: a request, and the few answers that
+	// are rewritten.
+	MaxRequest = 64 << 20
+	// DefaultGrace is how long running exchanges may go on when the proxy is to end.
+	DefaultGrace = 5 * time.Second
+
+	// lingers is how long a full journal may hold what was read for an exchange that nobody waits for
+	// any longer: room may come, and hanging for ever helps nobody.
+	lingers = time.Second
+	// maxHeader bounds the lines and headers of a request and an answer, so that their evidence, whose
+	// JSON takes up to six bytes for one, fits a journal's entry.
+	maxHeader = 128 << 10
+	// dialWait bounds the wait for an upstream that does not answer the call.
+	dialWait = 10 * time.Second
+	// chunk is what is read at once.
+	chunk = 64 << 10
+)
+
+// Options of a proxy.
+type Options struct {
+	// Upstream is the peer's URL, http, https (HTTP/2 where the peer has it) or h2c (HTTP/2 without
+	// TLS). The proxy's / is exactly its path.
+	Upstream string
+	// TLS is for an https peer and https webhooks; nil: the system's roots.
+	TLS *tls.Config
+	// PublicURL is where clients reach the proxy, for the URLs in agent cards and redirects; empty:
+	// where the request says that it was sent to.
+	PublicURL string
+	// ServeV03 lets clients of version 0.3 talk to a peer of version 1.0.
+	ServeV03 bool
+	// Push takes webhooks through the proxy; nil: agents post them past it.
+	Push *Push
+	// Journals records; it must be there.
+	Journals Journals
+	// Grace is how long running exchanges may go on when Serve is to end. 0: DefaultGrace.
+	Grace time.Duration
+	// Notice hears, once each, what the proxy left out of a card and what it could not record; nil:
+	// nobody does. It is called by several goroutines.
+	Notice func(string)
+}
+
+// Push says where agents post what they tell clients that do not wait for it.
+type Push struct {
+	// BaseURL is where agents reach PushHandler.
+	BaseURL string
+	// Key makes the addresses that the handler takes, so that nobody else can make the proxy post
+	// somewhere. It must stay the same as long as agents may post.
+	Key []byte
+}
+
+// Proxy stands between the clients of one peer and the peer.
+type Proxy struct {
+	journals  Journals
+	upstream  target
+	public    *url.URL // nil: as the request says
+	serveV03  bool
+	transport http.RoundTripper // to the peer
+	grace     time.Duration
+	max       int64 // MaxRequest, unless a test says otherwise
+	buffers   buffers
+	notices   notices
+}
+
+// New makes a proxy; its errors name the option.
+func New(o Options) (*Proxy, error) {
+	upstream, err := readTarget(o.Upstream)
+	if err != nil {
+		return nil, fmt.Errorf("read option Upstream: %w", err)
+	}
+	if o.Journals == nil {
+		return nil, fmt.Errorf("read option Journals: there are none")
+	}
+	p := &Proxy{
+		journals: o.Journals, upstream: upstream, serveV03: o.ServeV03,
+		transport: newTransport(o.TLS, upstream.h2c), grace: o.Grace, max: MaxRequest,
+	}
+	if p.grace == 0 {
+		p.grace = DefaultGrace
+	}
+	if p.grace < 0 {
+		return nil, fmt.Errorf("read option Grace: %s is less than nothing", o.Grace)
+	}
+	if o.PublicURL != "" {
+		if p.public, err = readURL(o.PublicURL, "http", "https"); err != nil {
+			return nil, fmt.Errorf("read option PublicURL: %w", err)
+		}
+	}
+	p.notices.say = o.Notice
+	return p, nil
+}
+
+// Handler takes what clients send to the peer.
+func (p *Proxy) Handler() http.Handler { return http.HandlerFunc(p.serve) }
+
+func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{proxy: p, in: r, chanOut: schema.ChanRequest, asker: schema.FromClient, answerer: schema.FromAgent}
+	if why := refusal(r); why != nil {
+		x.refuse(w, why)
+		return
+	}
+	if r.Header.Get("Upgrade") != "" { // see refusal
+		x.in = r.Clone(r.Context())
+		x.in.Header.Del("Upgrade")
+		x.in.Header.Del("Http2-Settings")
+	}
+	body, err := p.readBody(w, r)
+	if err != nil {
+		x.fault(w, body, err)
+		return
+	}
+	x.request = body
+	if !x.begin(w) {
+		return
+	}
+	defer x.close()
+	if !x.recordRequest(w) {
+		return
+	}
+	x.forward(w, p.transport, x.rewrite)
+}
+
+// rewrite makes the request to the peer out of the client's.
+func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
+	pr.Out.URL = x.proxy.upstream.at(pr.In.URL)
+	x.passRequest(pr)
+}
+
+// newTransport reaches peers. It decodes nothing: what was sent is what is passed on.
+func newTransport(config *tls.Config, h2c bool) *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DisableCompression = true
+	t.TLSClientConfig = config.Clone()
+	t.MaxResponseHeaderBytes = maxHeader
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 256 // one peer, many clients
+	t.DialContext = dial
+	t.Protocols = new(http.Protocols)
+	if h2c {
+		t.Protocols.SetUnencryptedHTTP2(true)
+		return t
+	}
+	t.Protocols.SetHTTP1(true)
+	t.Protocols.SetHTTP2(true)
+	return t
+}
+
+// silent drops what net/http would log: the close entry says it.
+var silent = log.New(io.Discard, "", 0)
+
+// buffers are what bodies are copied through.
+type buffers struct{ pool sync.Pool }
+
+func (b *buffers) Get() []byte {
+	if buf, ok := b.pool.Get().(*[]byte); ok {
+		return *buf
+	}
+	return make([]byte, chunk)
+}
+
+func (b *buffers) Put(buf []byte) { b.pool.Put(&buf) }
+
+// notices says each thing once.
+type notices struct {
+	say   func(string)
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+// maxNotices bounds the memory of what was said.
+const maxNotices = 1024
+
+func (n *notices) once(text string) {
+	if n.say == nil {
+		return
+	}
+	n.mu.Lock()
+	known := n.known[text]
+	if !known && len(n.known) < maxNotices {
+		if n.known == nil {
+			n.known = map[string]bool{}
+		}
+		n.known[text] = true
+	}
+	n.mu.Unlock()
+	if !known {
+		n.say(text)
+	}
+}

@@ -1,0 +1,75 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// target is the peer's URL and what follows from it.
+type target struct {
+	url    *url.URL // its scheme http or https
+	h2c    bool
+	prefix string // of escaped paths, without a slash at its end
+}
+
+func readTarget(text string) (target, error) {
+	u, err := readURL(text, "http", "https", "h2c")
+	if err != nil {
+		return target{}, err
+	}
+	t := target{url: u, h2c: u.Scheme == "h2c", prefix: strings.TrimSuffix(u.EscapedPath(), "/")}
+	if t.h2c {
+		u.Scheme = "http"
+	}
+	return t, nil
+}
+
+// readURL reads the URL of a server. Credentials do not belong in it: they are the client's, and what
+// is in an option is shown.
+func readURL(text string, schemes ...string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		var parse *url.Error // says the text, which may hold credentials
+		if errors.As(err, &parse) {
+			err = parse.Err
+		}
+		return nil, fmt.Errorf("parse URL: %w", err)
+	}
+	u.Scheme = strings.ToLower(u.Scheme)
+	switch {
+	case !slices.Contains(schemes, u.Scheme) || u.Host == "":
+		return nil, fmt.Errorf("URL %q: want %s://host", u.Redacted(), strings.Join(schemes, ":// or "))
+	case u.User != nil:
+		return nil, fmt.Errorf("URL %q: credentials belong into the client's headers", u.Redacted())
+	case u.Fragment != "":
+		return nil, fmt.Errorf("URL %q: a fragment reaches no server", u.Redacted())
+	}
+	return u, nil
+}
+
+// at is where a request for in goes: escapes and the query stay as sent.
+func (t target) at(in *url.URL) *url.URL {
+	u := *t.url
+	if path := in.EscapedPath(); path != "/" && path != "" {
+		u.Path, u.RawPath = unescaped(t.prefix+path), t.prefix+path
+	}
+	switch {
+	case u.RawQuery == "":
+		u.RawQuery, u.ForceQuery = in.RawQuery, in.ForceQuery
+	case in.RawQuery != "":
+		u.RawQuery += "&" + in.RawQuery
+	}
+	return &u
+}
+
+// unescaped is a path whose escapes were read before.
+func unescaped(path string) string {
+	plain, err := url.PathUnescape(path)
+	if err != nil {
+		return path
+	}
+	return plain
+}
