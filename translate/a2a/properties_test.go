@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate/a2a/a2atest"
 	"github.com/steno-io/steno/translate/translatetest"
 )
 
 func TestEveryCaseHasTheProperties(t *testing.T) {
 	translatetest.Cases(t, "A2A-", "testdata/cases.jsonl", func(t *testing.T, c translatetest.Case) []schema.Event {
-		frames := caseFrames(t, c)
+		frames := a2atest.CaseFrames(t, c)
 		translatetest.Properties(t, Translator{}, frames)
 		events := translatetest.Fold(Translator{}, frames)
 		oneStopEach(t, events)
@@ -73,7 +74,7 @@ func FuzzFold(f *testing.F) {
 	require.NoError(f, err)
 	letters := map[string]string{"req": "q", "resp": "r", "res": "s", "sse": "s", "push": "p", "card": "k"}
 	for line := range bytes.Lines(cases) {
-		var c struct{ Frames []caseFrame }
+		var c struct{ Frames []a2atest.CaseFrame }
 		require.NoError(f, json.Unmarshal(line, &c))
 		var seed []byte
 		for i, frame := range c.Frames {
