@@ -18,6 +18,9 @@ type Evidence struct {
 	SSEID       string            `json:"sse_id,omitempty"`
 	Headers     map[string]string `json:"headers,omitempty"` // others that were recorded, names in lower case
 	Masked      []string          `json:"masked,omitempty"`  // what was masked before it was recorded
+	// Served marks a copy that the proxy made of the frame before it, and the version that it wrote the
+	// copy in: what it sent on instead, to the peer or to the client.
+	Served string `json:"served,omitempty"`
 }
 
 // ReadEvidence reads evidence; what is missing or of another type stays zero.
@@ -25,6 +28,7 @@ func ReadEvidence(v jsontree.Value) Evidence {
 	e := Evidence{
 		Method: Text(v, "method"), Path: Text(v, "path"), ContentType: Text(v, "contentType"),
 		Version: Text(v, "a2aVersion"), SSEEvent: Text(v, "sseEvent"), SSEID: Text(v, "sseId"),
+		Served: Text(v, "served"),
 	}
 	for _, c := range Field(v, "status").Raw() {
 		if c < '0' || c > '9' || e.Status > 999 {
