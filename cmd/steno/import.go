@@ -15,11 +15,13 @@ func (a *app) importCommand() *cobra.Command {
 		Use:   "import FILE…",
 		Short: "Store, translate and number the frames of files",
 		Long: `import stores the frames of each file as a capture of its own, and returns when
-they are committed and numbered. FILE is a steno capture file, plain JSON-RPC
-lines (a leading > or < says who sent a line), or an acp-devtools export.
+they are committed and numbered. FILE is a steno capture file of ACP or A2A, plain
+JSON-RPC lines of ACP (a leading > or < says who sent a line), or an acp-devtools
+export.
 
 Importing a file again under the same identity resumes: frames that are there
-are compared by their bytes, missing ones are added, a different one is refused.
+are compared (bytes, side, exchange, HTTP evidence), missing ones are added, a
+different one is refused.
 Of several files one that fails does not keep the others from being imported.`,
 		Example: `  steno import recording.json
   steno import --workflow nightly --run 2026-11-29 session.jsonl`,

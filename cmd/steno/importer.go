@@ -166,18 +166,30 @@ func (i *importer) differs(frame uint64) error {
 	return fmt.Errorf("import %s: frame %d is not that of %s: %w", i.path, frame, i.id, errDiffers)
 }
 
+// sameFrame compares all that a file says of a frame but its time: the place in its exchange and what
+// HTTP said decide what is told of its bytes.
 func sameFrame(a, b *schema.Frame) bool {
-	return a.From == b.From && a.Type == b.Type && a.End == b.End && bytes.Equal(a.Data, b.Data)
+	return placeOf(a) == placeOf(b) && bytes.Equal(a.HTTP, b.HTTP) && bytes.Equal(a.Data, b.Data)
 }
+
+// place is where a frame stands.
+type place struct {
+	from     schema.From
+	kind     schema.FrameType
+	end      schema.End
+	exchange string
+	no       uint64
+	channel  schema.Chan
+}
+
+func placeOf(f *schema.Frame) place { return place{f.From, f.Type, f.End, f.Exchange, f.No, f.Chan} }
 
 // fingerprint tells a frame from another without its bytes.
 type fingerprint struct {
-	from schema.From
-	kind schema.FrameType
-	end  schema.End
-	sum  [sha256.Size]byte
+	place
+	http, data [sha256.Size]byte
 }
 
 func fingerprintOf(f *schema.Frame) fingerprint {
-	return fingerprint{f.From, f.Type, f.End, sha256.Sum256(f.Data)}
+	return fingerprint{placeOf(f), sha256.Sum256(f.HTTP), sha256.Sum256(f.Data)}
 }

@@ -87,6 +87,15 @@ func TestResumeComparesFromAnyFrameOn(t *testing.T) {
 	other := stored[6]
 	other.Data = append(bytes.Clone(other.Data), ' ')
 	require.ErrorIs(t, again.compare(other), errDiffers)
+	for _, change := range []func(*schema.Frame){
+		func(f *schema.Frame) { f.Exchange = "e" }, func(f *schema.Frame) { f.No = 1 }, func(f *schema.Frame) { f.Chan = schema.ChanCard },
+		func(f *schema.Frame) { f.HTTP = []byte(`{}`) }, func(f *schema.Frame) { f.End = schema.EndNone },
+	} {
+		other := stored[6]
+		change(&other)
+		require.False(t, sameFrame(&stored[6], &other))
+		require.NotEqual(t, fingerprintOf(&stored[6]), fingerprintOf(&other), "what another import has stored ahead")
+	}
 }
 
 // Two imports of different files under one identity share a writer id: neither may take the other's

@@ -6,6 +6,7 @@ import (
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/translate"
+	"github.com/steno-io/steno/translate/a2a"
 	"github.com/steno-io/steno/translate/acp"
 )
 
@@ -14,6 +15,7 @@ import (
 func translators() (current map[schema.Protocol]translate.Translator, kept []translate.Translator) {
 	return map[schema.Protocol]translate.Translator{
 		schema.ACP: acp.Translator{},
+		schema.A2A: a2a.Translator{},
 	}, nil
 }
 

@@ -22,7 +22,8 @@ func (a *app) translateCommand() *cobra.Command {
 writes them as JSON lines. It is pure: the same file gives the same bytes, and
 the durable ones are those that an import under the same identity stores.
 
-FILE is a steno capture file, plain JSON-RPC lines, or an acp-devtools export.`,
+FILE is a steno capture file of ACP or A2A, plain JSON-RPC lines of ACP, or an
+acp-devtools export.`,
 		Example: `  steno translate session.jsonl
   steno translate session.jsonl | jq -r 'select(.kind.kind=="Message").kind.text'`,
 		Args: cobra.MatchAll(atLeastOne("which file? such as: steno translate session.jsonl"), cobra.MaximumNArgs(1)),

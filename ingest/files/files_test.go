@@ -219,3 +219,30 @@ func TestCloseFrameMustBeReadable(t *testing.T) {
 	_, err = collect(f)
 	require.ErrorContains(t, err, ":2: the payload of a close frame")
 }
+
+func TestErrorsOfA2AFilesNameLineAndWhatWasExpected(t *testing.T) {
+	first := `{"from":"client","protocol":"a2a","exchange":"e","chan":"request","text":"{}"}` + "\n"
+	for name, c := range map[string]struct{ line, want string }{
+		"unknown chan":      {`{"from":"agent","exchange":"e","chan":"sse","text":""}`, `chan "sse": want request, response, stream, push or card`},
+		"no exchange":       {`{"from":"agent","chan":"stream","text":""}`, `member "exchange" is missing: want the id of the HTTP exchange that this stream belongs to`},
+		"odd exchange":      {`{"from":"agent","exchange":"a b","chan":"stream","text":""}`, `exchange`},
+		"stderr":            {`{"from":"stderr","exchange":"e","text":""}`, `from "stderr": want client or agent`},
+		"no of text":        {`{"from":"agent","exchange":"e","no":"1","chan":"stream","text":""}`, `member "no": want a JSON number, got "1"`},
+		"http of text":      {`{"from":"agent","exchange":"e","chan":"response","http":"200","text":""}`, `member "http": want a JSON object, got "200"`},
+		"http evidence":     {`{"type":"http","exchange":"e","text":"[]"}`, `the payload of a http frame: want one JSON object, got []`},
+		"ACP in between":    {`{"from":"agent","protocol":"acp","text":""}`, `one file is one capture of one protocol`},
+		"close of nonsense": {`{"type":"close","exchange":"e","text":"{\"exchange\":1}"}`, `the payload of a close frame`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, first+c.line+"\n")
+			f, err := Open(path)
+			require.NoError(t, err)
+			_, err = collect(f)
+			require.ErrorContains(t, err, path+":2: ")
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+	path := write(t, `{"from":"client","exchange":"e","chan":"request","text":"{}"}`+"\n")
+	_, err := Open(path)
+	require.ErrorContains(t, err, path+`:1: exchange, no, chan and http are members of A2A frames, and the file is of ACP: want "protocol":"a2a" on its first line`)
+}

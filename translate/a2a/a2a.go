@@ -32,7 +32,7 @@ func (Translator) Version() string { return Version }
 // Fold implements translate.Translator.
 func (Translator) Fold(id schema.Identity) translate.Fold {
 	return &fold{
-		id: id, stamp: translate.NewStamp(id), status: schema.StatusOpen,
+		id: id, stamp: translate.NewStamp(id),
 		reader: jsontree.Reader{Depth: wire.Depth}, exchanges: map[string]*exchange{},
 		tasks: map[string]*task{}, ids: map[string]int{}, users: map[userKey]bool{}, contexts: map[string]bool{},
 	}

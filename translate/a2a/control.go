@@ -24,9 +24,8 @@ func (x *fold) control() {
 	case schema.TypeClose:
 		x.closed()
 	case schema.TypeHTTP:
-		x.from = x.exchange(f.Exchange)
 		if _, err := x.aside.Read(f.Data); err == nil { // otherwise its Raw shows what it was
-			x.witness(x.from, wire.ReadEvidence(x.aside.Root()))
+			x.heralded(wire.ReadEvidence(x.aside.Root()))
 		}
 	}
 	x.emitHere(nil, &schema.Raw{Source: "a2a/" + string(f.Type), Value: x.controlValue()}, 0)
@@ -66,19 +65,30 @@ func (x *fold) closed() {
 	if info.Exchange == "" {
 		info.Exchange = x.frame.Exchange
 	}
-	died := info.Reason == schema.ReasonWriterDied
 	if info.Exchange != "" {
 		if e := x.exchanges[info.Exchange]; e != nil {
 			x.from = e
-			x.endExchange(e, died)
+			x.closeExchange(e, info)
 		}
 		return
 	}
+	died := info.Reason == schema.ReasonWriterDied
 	x.finish(died)
-	x.status = schema.StatusEnded
+	x.over, x.abandoned = schema.StatusEnded, false
 	if died {
-		x.status = schema.StatusAbandoned
+		x.over = schema.StatusAbandoned
 	}
+}
+
+// heralded takes evidence that was too large to stand on its frame, which follows.
+func (x *fold) heralded(evidence wire.Evidence) {
+	if evidence.Served != "" {
+		e := x.known(x.frame.Exchange)
+		x.from, e.heralded = e, evidence.Served
+		return
+	}
+	x.from = x.exchange(x.frame.Exchange)
+	x.witness(x.from, evidence)
 }
 
 // About implements translate.Fold.
@@ -86,7 +96,7 @@ func (x *fold) About(session uint32) schema.About {
 	if session != 0 || x.seq == 0 {
 		return schema.About{}
 	}
-	about := schema.About{Agent: translate.CutAbout(x.peer), Status: x.status}
+	about := schema.About{Agent: translate.CutAbout(x.peer), Status: x.status()}
 	names := make([]string, 0, len(x.labels))
 	for k := range x.labels {
 		names = append(names, k)

@@ -14,11 +14,16 @@ var bom = []byte("\uFEFF")
 // data folds a frame of the conversation by its place in the exchange.
 func (x *fold) data() {
 	f := x.frame
+	e := x.known(f.Exchange)
+	if served := x.served(e); served != "" {
+		x.copied(e, served)
+		return
+	}
 	if f.Chan == schema.ChanCard {
 		x.card()
 		return
 	}
-	e := x.exchange(f.Exchange)
+	x.reopen(e)
 	x.from = e
 	x.evidence(e)
 	switch {
@@ -34,14 +39,34 @@ func (x *fold) data() {
 		x.answer(e, f.Data)
 	case isEvents(f.Data): // a stream that was kept as one body
 		x.stream(e, f.Data)
+	case e.method == methodPush && f.From == schema.FromClient:
+		x.received(e)
+	case e.status > 0 && e.status < 400 && translate.Blank(f.Data):
+		x.label = labelResult // a push config was deleted, perhaps
 	default:
 		x.answer(e, f.Data)
 	}
 	t := e.task
+	if f.Chan == schema.ChanRequest {
+		t = e.asked
+	}
 	if f.Chan == schema.ChanPush || f.Chan == schema.ChanResponse {
-		x.endExchange(e, false)
+		x.endExchange(e, false, "")
 	}
 	x.show(t, 0)
+	e.text, e.spoke = x.joined, t
+}
+
+// received folds what a push was answered with: it is HTTP's, not the agent's.
+func (x *fold) received(e *exchange) {
+	x.label = labelResult
+	if e.status >= 400 {
+		x.label = labelError
+	}
+	data := x.frame.Data
+	if end, err := x.reader.Read(data); err == nil && translate.Blank(data[end:]) {
+		x.body = data[:end]
+	}
 }
 
 // evidence reads what HTTP said. On items of a stream it is read only while something is not known:
@@ -56,6 +81,7 @@ func (x *fold) evidence(e *exchange) {
 }
 
 func (x *fold) card() {
+	x.begun = true
 	value := x.controlValue()
 	if x.reader.DuplicateKey() {
 		x.flags |= translate.Of(schema.FlagDuplicateKey)

@@ -1,81 +1,17 @@
 package a2a
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate/a2a/a2atest"
 	"github.com/steno-io/steno/translate/translatetest"
 )
-
-// recordings reads frames cut from real traffic, by the name of their recording.
-func recordings(t *testing.T) map[string][]schema.Frame {
-	t.Helper()
-	file, err := os.Open("testdata/a2a-go.jsonl")
-	require.NoError(t, err)
-	defer file.Close()
-	frames := map[string][]schema.Frame{}
-	scanner := bufio.NewScanner(file)
-	scanner.Buffer(nil, 1<<20)
-	for scanner.Scan() {
-		var line struct{ Capture, Dir, Path, Version, Binding, Raw string }
-		require.NoError(t, json.Unmarshal(scanner.Bytes(), &line))
-		name := line.Capture + line.Path
-		f := schema.Frame{
-			Seq: uint64(len(frames[name])) + 1, From: schema.FromAgent, Type: schema.TypeData, Protocol: schema.A2A,
-			End: schema.EndNone, Exchange: "e", No: uint64(len(frames[name])), Data: []byte(line.Raw),
-		}
-		f.At = time.UnixMilli(int64(f.Seq)).UTC()
-		switch line.Dir {
-		case "request":
-			f.From, f.Chan = schema.FromClient, schema.ChanRequest
-			f.HTTP = requestEvidence(line.Version, line.Binding)
-		case "response":
-			f.Chan = schema.ChanResponse
-		case "sse":
-			f.Chan = schema.ChanStream
-		case "push":
-			f.Chan, f.Exchange = schema.ChanPush, fmt.Sprintf("p%d", f.Seq)
-		case "card":
-			f.Chan = schema.ChanCard
-		default:
-			t.Fatalf("recording %s: direction %q", name, line.Dir)
-		}
-		frames[name] = append(frames[name], f)
-	}
-	require.NoError(t, scanner.Err())
-	require.NotEmpty(t, frames)
-	return frames
-}
-
-func requestEvidence(version, binding string) []byte {
-	switch {
-	case version == "1.0" && binding == "rest":
-		return []byte(`{"method":"POST","path":"/rest/message:stream","a2a_version":"1.0"}`)
-	case version == "0.3" && binding == "rest":
-		return []byte(`{"method":"POST","path":"/v1/message:stream"}`)
-	case version == "1.0":
-		return []byte(`{"method":"POST","path":"/rpc","a2a_version":"1.0"}`)
-	}
-	return []byte(`{"method":"POST","path":"/rpc"}`)
-}
-
-// ending adds the close of the exchange.
-func ending(frames []schema.Frame) []schema.Frame {
-	last := frames[len(frames)-1]
-	return append(frames[:len(frames):len(frames)], schema.Frame{
-		Seq: last.Seq + 1, At: last.At, From: schema.FromControl, Type: schema.TypeClose, Protocol: schema.A2A,
-		End: schema.EndNone, Exchange: "e", Data: []byte(`{"reason":"eof","exchange":"e"}`),
-	})
-}
 
 // durable writes a transcript without what a dialect gives: ids, times, labels of frames, and how a
 // frame was read.
@@ -107,7 +43,7 @@ var forms = []string{"v03-jsonrpc-stream-", "v03-rest-stream-", "v10-jsonrpc-sen
 
 // The same scenario gives one transcript, whatever its dialect and binding, sent or streamed.
 func TestADialectLeavesNoTrace(t *testing.T) {
-	all := recordings(t)
+	all := a2atest.Recordings(t, "testdata/a2a-go.jsonl")
 	for scenario, want := range map[string][]string{
 		"happy": {
 			`note "Looking at the order list"`, `Assistant answer "Seven <b>open</b> orders in Łódź." revision 0`,
@@ -125,7 +61,7 @@ func TestADialectLeavesNoTrace(t *testing.T) {
 		for i, form := range forms {
 			frames := all[form+scenario]
 			require.NotEmpty(t, frames, form+scenario)
-			frames = ending(frames)
+			frames = a2atest.Ending(frames)
 			got := durable(translatetest.Fold(Translator{}, frames))
 			if scenario == "slow" { // it is told by the others
 				if i == 0 {
@@ -139,10 +75,10 @@ func TestADialectLeavesNoTrace(t *testing.T) {
 }
 
 func TestEveryRecordingHasTheProperties(t *testing.T) {
-	for name, frames := range recordings(t) {
+	for name, frames := range a2atest.Recordings(t, "testdata/a2a-go.jsonl") {
 		t.Run(strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
 			translatetest.Properties(t, Translator{}, frames)
-			translatetest.Properties(t, Translator{}, ending(frames))
+			translatetest.Properties(t, Translator{}, a2atest.Ending(frames))
 		})
 	}
 }

@@ -69,7 +69,11 @@ func (d *drawn) frame() {
 		Exchange: d.pick("e1", "e2", "e3"),
 	}
 	f.At = time.UnixMilli(int64(f.Seq)).UTC()
-	switch d.pick("stream", "stream", "stream", "stream", "events", "events", "response", "push", "request", "close", "end") {
+	if n := len(d.frames); n > 0 && d.pick("no", "no", "copy") == "copy" {
+		d.copy(&d.frames[n-1])
+		return
+	}
+	switch d.pick("stream", "stream", "stream", "stream", "events", "events", "response", "push", "request", "close", "evidence", "card", "end") {
 	case "stream":
 		f.Chan, f.Data = schema.ChanStream, []byte(d.object())
 	case "events":
@@ -85,10 +89,27 @@ func (d *drawn) frame() {
 			d.pick(`{"message":`+d.message()+`}`, `{"id":"t1"}`, `{}`) + `}`)
 	case "close":
 		f.From, f.Type = schema.FromControl, schema.TypeClose
-		f.Data = []byte(`{"reason":"` + d.pick("eof", "writer died") + `","exchange":"` + f.Exchange + `"}`)
+		f.Data = []byte(`{"reason":"` + d.pick("eof", "writer died") + `","exchange":"` + f.Exchange + `"` + d.pick("", `,"error":"lost"`) + `}`)
+	case "evidence":
+		f.From, f.Type = schema.FromControl, schema.TypeHTTP
+		f.Data = []byte(d.pick(`{"status":200}`, `{"status":500}`, `{"served":"0.3"}`))
+	case "card":
+		f.Chan, f.Data = schema.ChanCard, []byte(`{"name":"a"}`)
 	default:
 		f.From, f.Type, f.Exchange = schema.FromControl, schema.TypeClose, ""
 		f.Data = []byte(`{"reason":"eof"}`)
+	}
+	d.frames = append(d.frames, f)
+}
+
+// copy is a copy of the frame before it, or one of nothing.
+func (d *drawn) copy(of *schema.Frame) {
+	f := schema.Frame{
+		Seq: of.Seq + 1, At: of.At, From: of.From, Type: schema.TypeData, Protocol: schema.A2A, End: schema.EndNone,
+		Exchange: of.Exchange, Chan: of.Chan, HTTP: []byte(`{"status":200,"served":"` + d.pick("0.3", "1.0", "2.7") + `"}`), Data: of.Data,
+	}
+	if of.Type != schema.TypeData {
+		f.From, f.Chan, f.Data = schema.FromAgent, schema.ChanStream, []byte("data: "+d.object()+"\n\n")
 	}
 	d.frames = append(d.frames, f)
 }
@@ -115,7 +136,9 @@ func TestDrawnConversationsHaveTheProperties(t *testing.T) {
 		}
 		translatetest.Properties(t, Translator{}, d.frames)
 		events := translatetest.Fold(Translator{}, d.frames)
+		statuses(t, d.frames)
 		oneStopEach(t, events)
+		copiesAddNothing(t, d.frames)
 		if err := oneRawEach(d.frames, events); err != nil {
 			r.Fatal(err)
 		}

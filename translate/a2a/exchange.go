@@ -12,22 +12,29 @@ import (
 
 // exchange is one HTTP request with what answers it, or one push.
 type exchange struct {
-	id      string
-	call    wire.Call
-	method  string // in source labels
-	binding string
-	dialect wire.Dialect // that its request spoke; objects may differ
-	status  int          // HTTP status of the answer, 0 if not known
-	turn    uint64       // frame of the request that brought the user's words; 0 if there was none
-	streams bool         // items of a stream came
-	ended   bool
-	asked   *task   // that its request named
-	task    *task   // that an answer named last
-	tasks   []*task // that answers named
-	loose   *task   // for what names no task
-	users   []userKey
-	counts  map[digest]uint32 // occurrences in this exchange
-	tail    []byte            // the beginning of an event whose rest has not come
+	id       string
+	call     wire.Call
+	method   string // in source labels
+	binding  string
+	dialect  wire.Dialect // that its request spoke; objects may differ
+	status   int          // HTTP status of the answer, 0 if not known
+	turn     uint64       // frame of the request that brought the user's words; 0 if there was none
+	streams  bool         // items of a stream came
+	ended    bool         // there is nothing more to fold
+	closed   bool         // its close has come
+	answered bool         // an object or an error came
+	asked    *task        // that its request named
+	task     *task        // that an answer named last
+	tasks    []*task      // that answers named
+	loose    *task        // for what names no task
+	users    []userKey
+	counts   map[digest]uint32 // occurrences in this exchange
+	tail     []byte            // the beginning of an event whose rest has not come
+
+	// The last frame that was no copy, for the copy that may stand behind it.
+	text     *growing // that accounts for it
+	spoke    *task    // that its Raw named
+	heralded string   // the evidence of a copy has come: the version it was made in
 }
 
 // Bindings in source labels.
@@ -40,18 +47,28 @@ const (
 // methodPush stands for the method of a push, which has none.
 const methodPush = "PushNotification"
 
-// exchange finds an exchange by its id; what comes behind its end reopens it.
-func (x *fold) exchange(id string) *exchange {
+// known finds an exchange by its id, as it stands.
+func (x *fold) known(id string) *exchange {
 	e := x.exchanges[id]
 	if e == nil {
-		e = &exchange{id: id, ended: true}
+		e = &exchange{id: id, ended: true, closed: true}
 		x.exchanges[id] = e
 	}
-	if e.ended {
-		e.ended = false
-		x.going = append(x.going, e)
-	}
 	return e
+}
+
+// exchange finds an exchange that goes on; what comes behind its end reopens it.
+func (x *fold) exchange(id string) *exchange {
+	e := x.known(id)
+	x.reopen(e)
+	return e
+}
+
+func (x *fold) reopen(e *exchange) {
+	e.ended = false
+	if e.closed {
+		x.begin(e)
+	}
 }
 
 // witness takes what HTTP said.
@@ -73,11 +90,14 @@ func (x *fold) witness(e *exchange, evidence wire.Evidence) {
 }
 
 // touch notes that an answer of the exchange named the task.
-func (e *exchange) touch(t *task) {
+func (x *fold) touch(e *exchange, t *task) {
 	if e.task == t {
 		return
 	}
 	e.task = t
+	if !t.seen && !t.stopped {
+		x.unfinished++
+	}
 	t.seen = true
 	if slices.Contains(e.tasks, t) {
 		return
@@ -98,13 +118,12 @@ func (x *fold) anonymous(e *exchange) *task {
 }
 
 // endExchange folds the end of an exchange. The end of a stream ends no task: what was open is made
-// durable as it stands. With cut, the exchange's own end was not seen.
-func (x *fold) endExchange(e *exchange, cut bool) {
+// durable as it stands. With cut, the exchange's own end was not seen; why is what the tap says of that.
+func (x *fold) endExchange(e *exchange, cut bool, why string) {
 	if e.ended {
 		return
 	}
 	e.ended = true
-	x.going = slices.DeleteFunc(x.going, func(other *exchange) bool { return other == e })
 	if e.loose != nil {
 		x.endLoose(e, e.loose, cut)
 	}
@@ -113,13 +132,13 @@ func (x *fold) endExchange(e *exchange, cut bool) {
 		if e.streams {
 			t.streams--
 		}
-		x.leave(e, t)
+		x.leave(e, t, why)
 	}
 	e.tasks, e.task, e.counts, e.tail, e.streams = nil, nil, nil, nil, false
 }
 
 // leave ends the exchange's part in a task.
-func (x *fold) leave(e *exchange, t *task) {
+func (x *fold) leave(e *exchange, t *task, why string) {
 	class := t.state.Class()
 	switch {
 	case t.stopped:
@@ -132,7 +151,11 @@ func (x *fold) leave(e *exchange, t *task) {
 		x.flush(t, schema.BoundaryEnd, 0)
 	default:
 		x.flush(t, schema.BoundaryEnd, translate.Of(schema.FlagPartial))
-		x.noteNow(t, "stream ended without a terminal state", 0)
+		note := "stream ended without a terminal state"
+		if why != "" {
+			note += ": " + why
+		}
+		x.noteNow(t, note, 0)
 	}
 }
 

@@ -9,16 +9,16 @@ import (
 
 // fold is the state of one conversation.
 type fold struct {
-	id        schema.Identity
-	stamp     translate.Stamp
-	reader    jsontree.Reader
-	aside     jsontree.Reader // for evidence, which stands beside a body
-	profile   profile
-	peer      string
-	labels    map[string]string
-	status    schema.Status
+	id      schema.Identity
+	stamp   translate.Stamp
+	reader  jsontree.Reader
+	aside   jsontree.Reader // for evidence, which stands beside a body
+	profile profile
+	peer    string
+	labels  map[string]string
+	ending
 	exchanges map[string]*exchange
-	going     []*exchange      // that have not ended, by first frame
+	going     []*exchange      // whose close has not come, by first frame
 	tasks     map[string]*task // by the peer's id, the newest incarnation
 	order     []*task          // all, those without an id too
 	ids       map[string]int   // how often a message id was given out
@@ -37,16 +37,19 @@ type fold struct {
 	here    []schema.Range // the frame itself, shared by its events
 	flags   translate.FlagSet
 	from    *exchange
-	body    []byte       // the frame's JSON text, where it is one value
-	dialect wire.Dialect // of the object being folded
-	label   string       // last element of the frame's source label
-	failing bool         // the event says that it is an error
-	shared  bool         // the frame holds several objects
-	owner   *growing     // the open text that may account for the frame
-	owned   bool         // a text accounts for the frame
-	named   bool         // an event named it
-	shown   bool         // the frame's Raw was given
-	minted  int          // ids made for the frame
+	body    []byte        // the frame's JSON text, where it is one value
+	dialect wire.Dialect  // of the object being folded
+	label   string        // last element of the frame's source label
+	failing bool          // the event says that it is an error
+	shared  bool          // the frame holds several objects
+	owner   *growing      // the open text that may account for the frame
+	owned   bool          // a text accounts for the frame
+	named   bool          // an event named it
+	shown   bool          // the frame's Raw was given
+	minted  int           // ids made for the frame
+	joined  *growing      // the text that accounts for the frame
+	resting bool          // nothing went on before the frame
+	before  schema.Status // over, before the frame
 }
 
 // Step implements translate.Fold.
@@ -56,8 +59,9 @@ func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
 	x.from, x.body, x.dialect, x.label = nil, nil, "", ""
 	x.failing = false
 	x.shared, x.owner, x.owned, x.named, x.shown, x.minted = false, nil, false, false, false, 0
-	if x.status != schema.StatusOpen && f.Type != schema.TypeClose {
-		x.status = schema.StatusOpen // a frame after the close reopens the capture
+	x.joined, x.resting, x.before = nil, x.status() != schema.StatusOpen, x.over
+	if x.over != "" && f.Type != schema.TypeClose {
+		x.over = "" // a frame after the close reopens the capture
 		x.flags |= translate.Of(schema.FlagLate)
 	}
 	if f.Type != schema.TypeData {
@@ -83,9 +87,11 @@ func (x *fold) End(dst []schema.Event) []schema.Event {
 // finish ends everything that is open: the capture is at its end. With cut, the end of no exchange was
 // seen.
 func (x *fold) finish(cut bool) {
-	for len(x.going) > 0 {
-		x.endExchange(x.going[0], cut)
+	for _, e := range x.going {
+		x.endExchange(e, cut, "")
+		e.closed = true
 	}
+	x.going = nil
 	for _, t := range x.order {
 		x.flush(t, schema.BoundaryEnd, translate.Of(schema.FlagPartial))
 		x.interruptTools(t)

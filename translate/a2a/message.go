@@ -17,7 +17,7 @@ func (x *fold) message(e *exchange, a wire.Arm) {
 	t := e.task
 	if known := x.tasks[string(wire.TaskID(a))]; known != nil && known.seen {
 		t = known
-		e.touch(t)
+		x.touch(e, t)
 	}
 	x.speaksIn(wire.ContextID(v))
 	loose := t == nil

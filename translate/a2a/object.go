@@ -29,6 +29,7 @@ func (x *fold) object(e *exchange, v jsontree.Value) {
 	if x.failing && len(arms) == 0 && !envelope.Error.Present() {
 		envelope.Error = envelope.Result
 	}
+	e.answered = true
 	fault := envelope.Error.Present() || e.status >= 400 && len(arms) == 0
 	text := ""
 	switch {
@@ -111,10 +112,15 @@ func (x *fold) other(e *exchange, v jsontree.Value) {
 // failed folds an error: it ends an exchange that has no task, never a task.
 func (x *fold) failed(e *exchange, text string) {
 	x.label = labelError
+	e.answered = true
 	x.show(e.task, 0)
-	if !e.call.Sends() {
-		return
+	if e.call.Sends() {
+		x.blame(e, text)
 	}
+}
+
+// blame says that a call which sends has failed.
+func (x *fold) blame(e *exchange, text string) {
 	t := e.task
 	if t == nil && e.asked != nil && e.asked.seen && !e.asked.stopped {
 		t = e.asked

@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate/a2a/a2atest"
 	"github.com/steno-io/steno/translate/translatetest"
 )
 
 func TestEveryCaseHasTheProperties(t *testing.T) {
 	translatetest.Cases(t, "A2A-", "testdata/cases.jsonl", func(t *testing.T, c translatetest.Case) []schema.Event {
-		frames := caseFrames(t, c)
+		frames := a2atest.CaseFrames(t, c)
 		translatetest.Properties(t, Translator{}, frames)
 		events := translatetest.Fold(Translator{}, frames)
 		oneStopEach(t, events)
@@ -53,6 +54,17 @@ func fuzzFrames(data []byte) []schema.Frame {
 				f.Chan = schema.ChanCard
 			case 'h':
 				f.HTTP = []byte(`{"method":"POST","path":"/v1/message:stream","status":500}`)
+			case 'v':
+				f.HTTP = []byte(`{"served":"0.3"}`)
+			case 'V':
+				f.From, f.Chan, f.HTTP = schema.FromClient, schema.ChanRequest, []byte(`{"served":"1.0"}`)
+			case 'w':
+				f.Chan, f.HTTP = schema.ChanResponse, []byte(`{"served":"0.3"}`)
+			case 'H':
+				f.From, f.Type, f.Chan = schema.FromControl, schema.TypeHTTP, ""
+			case 'e':
+				f.From, f.Type, f.Chan = schema.FromControl, schema.TypeClose, ""
+				f.Data = []byte(`{"reason":"writer died","error":"lost","exchange":"` + f.Exchange + `"}`)
 			case 'c':
 				f.From, f.Type, f.Chan = schema.FromControl, schema.TypeClose, ""
 				f.Data = []byte(`{"reason":"eof","exchange":"` + f.Exchange + `"}`)
@@ -73,7 +85,7 @@ func FuzzFold(f *testing.F) {
 	require.NoError(f, err)
 	letters := map[string]string{"req": "q", "resp": "r", "res": "s", "sse": "s", "push": "p", "card": "k"}
 	for line := range bytes.Lines(cases) {
-		var c struct{ Frames []caseFrame }
+		var c struct{ Frames []a2atest.CaseFrame }
 		require.NoError(f, json.Unmarshal(line, &c))
 		var seed []byte
 		for i, frame := range c.Frames {
@@ -85,6 +97,11 @@ func FuzzFold(f *testing.F) {
 		f.Add(append([]byte(`oo{"status_text":"answer","join_fresh_ids":true,"artifact_chunks":"cumulative"}`+"\n"), seed...))
 		f.Add(append(seed, "\nc0"...))
 	}
+	f.Add([]byte(`q0{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{}}` + "\n" + `V0{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{}}` +
+		"\n" + `s0{"artifactUpdate":{"taskId":"t","artifact":{"artifactId":"a","parts":[{"text":"a"}]}}}` +
+		"\n" + `v0data: {"kind":"artifact-update","taskId":"t","artifact":{"artifactId":"a","parts":[{"kind":"text","text":"a"}]}}` +
+		"\n" + `s0{"artifactUpdate":{"taskId":"t","artifact":{"artifactId":"a","parts":[{"text":"b"}]},"append":true,"lastChunk":true}}` +
+		"\n" + `v0{` + "\n" + `H0{"served":"0.3"}` + "\n" + `w0{"result":{}}` + "\n" + `H1{"status":500}` + "\n" + `r1<html>` + "\n" + `w1<html>` + "\n" + `e1` + "\n" + `e0`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 8<<10 {
 			return
@@ -94,6 +111,8 @@ func FuzzFold(f *testing.F) {
 		events := translatetest.Fold(Translator{}, frames)
 		oneStopEach(t, events)
 		require.NoError(t, oneRawEach(frames, events))
+		statuses(t, frames)
+		copiesAddNothing(t, frames)
 	})
 }
 

@@ -16,6 +16,7 @@ const (
 	labelSeveral      = "several"      // several texts in one frame
 	labelUnrecognised = "unrecognised" // JSON that is none of the protocol's objects
 	labelUndecodable  = "undecodable"  // no JSON
+	labelServed       = "served"       // a copy that the proxy wrote
 	sourceCard        = "a2a/card"
 	sourceNoise       = "a2a/noise" // heartbeats and comments without an event
 )

@@ -162,6 +162,9 @@ func (t *task) answering() bool {
 
 // stop gives the task's one Stop.
 func (x *fold) stop(t *task, state wire.State, stop *schema.Stop, flags translate.FlagSet) {
+	if t.seen && !t.stopped {
+		x.unfinished--
+	}
 	t.stopped, t.state, t.last = true, state, state
 	x.emitHere(t, stop, flags|t.flags)
 }

@@ -122,7 +122,7 @@ func (x *fold) taskOf(e *exchange, id, context []byte) *task {
 		x.endMessage(e.loose, schema.BoundaryStream, 0)
 		e.loose.message = nil
 	}
-	e.touch(t)
+	x.touch(e, t)
 	return t
 }
 

@@ -15,12 +15,13 @@ type growing struct {
 	label    string // source label of those frames
 	payloads []byte // as sent, with commas between
 	count    int
+	ended    bool // its frames stand in an event
 }
 
 // own lets the open text account for the frame, unless something else of the frame does. It is settled
 // when the text ends, or with the frame: an event that names the frame gives it a Raw instead.
 func (x *fold) own(g *growing, may bool) {
-	if may && !x.shared && !x.shown && !x.owned && x.owner == nil {
+	if may && !x.shared && !x.shown && !x.owned && x.owner == nil && !x.resting {
 		x.owner = g
 	}
 }
@@ -30,7 +31,7 @@ func (x *fold) settle(g *growing) {
 	if x.owner != g {
 		return
 	}
-	x.owner, x.owned = nil, true
+	x.owner, x.owned, x.joined = nil, true, g
 	g.AddFrame(x.seq)
 	if g.count > 0 {
 		g.payloads = append(g.payloads, ',')
@@ -39,7 +40,7 @@ func (x *fold) settle(g *growing) {
 		g.payloads, x.spare = x.spare, nil
 	}
 	g.count++
-	if len(x.body) <= translate.MaxInlineValue && !x.reader.Lossy() {
+	if len(x.body) > 0 && len(x.body) <= translate.MaxInlineValue && !x.reader.Lossy() {
 		g.payloads = append(g.payloads, x.body...)
 		return
 	}
@@ -89,7 +90,7 @@ func (x *fold) free(g *growing) {
 	if cap(g.payloads) > cap(x.spare) && cap(g.payloads) <= maxSpare {
 		x.spare = g.payloads[:0]
 	}
-	g.payloads = nil
+	g.payloads, g.ended = nil, true
 }
 
 // strand is a text over all its revisions: an artifact's answer or reasoning, a message.
@@ -138,7 +139,7 @@ func (x *fold) extend(t *task, s *strand, text string, how manner, flags transla
 	}
 	g := s.open
 	if g == nil {
-		g = x.begin(s, replaced)
+		g = x.openStrand(s, replaced)
 	} else if replaced {
 		s.revision++
 	}
@@ -161,8 +162,8 @@ func (x *fold) extend(t *task, s *strand, text string, how manner, flags transla
 	return true
 }
 
-// begin opens the strand's next message, which goes on from what was said unless that was replaced.
-func (x *fold) begin(s *strand, replaced bool) *growing {
+// openStrand opens the strand's next message, which goes on from what was said unless that was replaced.
+func (x *fold) openStrand(s *strand, replaced bool) *growing {
 	g := &growing{}
 	g.Role, g.Channel = schema.Assistant, s.channel
 	g.ID = x.messageID(s.id)

@@ -28,6 +28,7 @@ func ReadEvidence(v jsontree.Value) Evidence {
 	e := Evidence{
 		Method: Text(v, "method"), Path: Text(v, "path"), ContentType: Text(v, "contentType"),
 		Version: Text(v, "a2aVersion"), SSEEvent: Text(v, "sseEvent"), SSEID: Text(v, "sseId"),
+		Served: Text(v, "served"),
 	}
 	for _, c := range Field(v, "status").Raw() {
 		if c < '0' || c > '9' || e.Status > 999 {

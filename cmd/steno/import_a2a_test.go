@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/capturefile"
+	"github.com/steno-io/steno/translate/a2a/a2atest"
+	"github.com/steno-io/steno/translate/translatetest"
+)
+
+const (
+	a2aCases      = "../../translate/a2a/testdata/cases.jsonl"
+	a2aRecordings = "../../translate/a2a/testdata/a2a-go.jsonl"
+)
+
+// a2aFile writes frames as a capture file.
+func a2aFile(t *testing.T, dir, name string, frames []schema.Frame) string {
+	t.Helper()
+	var lines []byte
+	for i := range frames {
+		var err error
+		lines, err = capturefile.AppendLine(lines, &frames[i])
+		require.NoError(t, err)
+	}
+	path := filepath.Join(dir, strings.ReplaceAll(name, "/", "-")+".jsonl")
+	require.NoError(t, os.WriteFile(path, lines, 0o600))
+	return path
+}
+
+// a2aFiles writes every case and every recording as a capture file; what a case expects is checked on
+// the way.
+func a2aFiles(t *testing.T) (paths []string) {
+	t.Helper()
+	dir := t.TempDir()
+	translatetest.Cases(t, "A2A-", a2aCases, func(t *testing.T, c translatetest.Case) []schema.Event {
+		path := a2aFile(t, dir, c.ID, a2atest.CaseFrames(t, c))
+		paths = append(paths, path)
+		return translated(t, path)
+	})
+	all := a2atest.Recordings(t, a2aRecordings)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		paths = append(paths, a2aFile(t, dir, name, opened(name, all[name])))
+	}
+	return paths
+}
+
+// opened puts an open frame before the frames: two recordings of the same bytes are two captures then.
+func opened(peer string, frames []schema.Frame) []schema.Frame {
+	open := schema.Frame{
+		Seq: 1, At: frames[0].At, From: schema.FromControl, Type: schema.TypeOpen, Protocol: schema.A2A, End: schema.EndNone,
+		Data: []byte(`{"protocol":"a2a","tap":"proxy","peer":"` + peer + `"}`),
+	}
+	all := append([]schema.Frame{open}, frames...)
+	for i := range all {
+		all[i].Seq = uint64(i) + 1
+	}
+	return all
+}
+
+// translated translates a file without what its end adds: a case speaks of its own frames.
+func translated(t *testing.T, path string) []schema.Event {
+	t.Helper()
+	out, stderr, code := runHere(t, "translate", path)
+	require.Zero(t, code, stderr)
+	all := events(t, out)
+	last := all[len(all)-1].WorkerSeq
+	return slices.DeleteFunc(all, func(e schema.Event) bool { return e.WorkerSeq == last })
+}
+
+func TestEveryA2AFileTranslatesAsItIsStored(t *testing.T) {
+	paths, data := a2aFiles(t), t.TempDir()
+	results := func() (all []imported) {
+		for line := range strings.Lines(ok(t, append([]string{"import", "--json", "--data", data}, paths...)...)) {
+			var r imported
+			require.NoError(t, json.Unmarshal([]byte(line), &r))
+			all = append(all, r)
+		}
+		require.Len(t, all, len(paths))
+		return all
+	}
+	first, again := results(), results()
+	up := startUp(t, data)
+	defer up.stop(t)
+	for i, path := range paths {
+		require.Equal(t, first[i].Frames, first[i].Added, path)
+		require.Equal(t, first[i].Capture, again[i].Capture, path)
+		require.Zero(t, again[i].Added, path)
+		offline, stderr, code := runHere(t, "translate", path)
+		require.Zero(t, code, stderr)
+		once, _, _ := runHere(t, "translate", path)
+		require.Equal(t, offline, once, "the same file gives the same bytes: %s", path)
+		shown := ok(t, "show", "--data", data, "--json", first[i].Capture+"/0")
+		require.Equal(t, numbered(t, durable(t, offline)[0]), shown, path)
+	}
+	for _, s := range list(t, data) {
+		require.Zero(t, s.Unaccounted, s.Key)
+		require.Equal(t, schema.A2A, s.Protocol)
+	}
+	require.Contains(t, ok(t, "verify", "--data", data), " 0 unaccounted\n")
+}
+
+// A frame of the same bytes in another place is another frame.
+func TestImportAgainComparesWhereAFrameStands(t *testing.T) {
+	const frame = `{"from":"agent","protocol":"a2a","exchange":"e","no":1,"chan":"response","http":{"status":200},"text":"{}"}`
+	data, path := t.TempDir(), filepath.Join(t.TempDir(), "a.jsonl")
+	write := func(line string) { require.NoError(t, os.WriteFile(path, []byte(line+"\n"), 0o600)) }
+	write(frame)
+	ok(t, "import", "--data", data, "--run", "r", path)
+	up := startUp(t, data)
+	defer up.stop(t)
+	require.Contains(t, ok(t, "import", "--data", data, "--run", "r", "--json", path), `"added":0`)
+	for _, change := range [][2]string{
+		{`"exchange":"e"`, `"exchange":"f"`}, {`"no":1`, `"no":2`}, {`"chan":"response"`, `"chan":"push"`},
+		{`{"status":200}`, `{"status":201}`}, {`"http":{"status":200},`, ``}, {`"text":"{}"`, `"text":"[]"`},
+	} {
+		write(strings.Replace(frame, change[0], change[1], 1))
+		_, stderr, code := steno(t, "import", "--data", data, "--run", "r", path)
+		require.Equal(t, exitRuntime, code, change)
+		require.Contains(t, stderr, "frame 2 is not that of ", change)
+	}
+}
+
+func TestWrongA2AFilesAreRefusedByFileAndLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(`{"from":"client","protocol":"a2a","exchange":"e","chan":"request","text":"{}"}
+{"from":"agent","chan":"stream","text":"{}"}
+`), 0o600))
+	data := t.TempDir()
+	for _, args := range [][]string{{"translate", path}, {"import", "--data", data, path}} {
+		_, stderr, code := runHere(t, args...)
+		require.Equal(t, exitRuntime, code)
+		require.Contains(t, stderr, path+`:2: member "exchange" is missing: want the id of the HTTP exchange that this stream belongs to`)
+	}
+}
