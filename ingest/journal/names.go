@@ -11,9 +11,11 @@ import (
 //	<id>.journal.new  a journal whose head is not written yet
 //	<id>.stored       the mark: how far its entries are stored
 //	<id>.stored.new   a mark that is being written
+//	<id>.claim        locked by the one process that publishes a proxy's journal
 const (
 	suffix     = ".journal"
 	markSuffix = ".stored"
+	claimed    = ".claim"
 	newSuffix  = ".new"
 )
 
@@ -22,6 +24,9 @@ func Path(dir, id string) string { return filepath.Join(dir, id+suffix) }
 
 // MarkPath is the file that says how far that journal is stored.
 func MarkPath(dir, id string) string { return filepath.Join(dir, id+markSuffix) }
+
+// ClaimPath is the file that whoever publishes a proxy's journal holds locked.
+func ClaimPath(dir, id string) string { return filepath.Join(dir, id+claimed) }
 
 // journalID reads a journal's file name.
 func journalID(name string) (id string, ok bool) { return strings.CutSuffix(name, suffix) }

@@ -56,12 +56,19 @@ func needless(dir, name string, now time.Time) (bool, error) {
 	case strings.HasSuffix(name, markSuffix+newSuffix):
 		return old(path, now)
 	case strings.HasSuffix(name, markSuffix):
-		if _, err := os.Lstat(Path(dir, strings.TrimSuffix(name, markSuffix))); !errors.Is(err, fs.ErrNotExist) {
-			return false, err
-		}
-		return old(path, now)
+		return left(dir, strings.TrimSuffix(name, markSuffix), path, now)
+	case strings.HasSuffix(name, claimed):
+		return left(dir, strings.TrimSuffix(name, claimed), path, now)
 	}
 	return false, nil
+}
+
+// left reports whether a file that stands beside a journal is old and has none.
+func left(dir, id, path string, now time.Time) (bool, error) {
+	if _, err := os.Lstat(Path(dir, id)); !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	return old(path, now)
 }
 
 func stored(dir, id string, now time.Time) (bool, error) {

@@ -45,6 +45,20 @@ type Writer struct {
 // Path is the journal's file.
 func (w *Writer) Path() string { return w.path }
 
+// size is how long the journal is, in bytes.
+func (w *Writer) size() int64 {
+	w.turn <- struct{}{}
+	defer w.give()
+	return w.end
+}
+
+// hasFailed reports whether appends of data fail for ever.
+func (w *Writer) hasFailed() bool {
+	w.turn <- struct{}{}
+	defer w.give()
+	return w.failed != nil || w.broken != nil
+}
+
 // Head is the journal's head, with the id that it got.
 func (w *Writer) Head() Head { return w.head }
 
