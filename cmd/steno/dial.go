@@ -110,6 +110,7 @@ type streams struct {
 	js        jetstream.JetStream
 	info      topology.Info
 	blobs     *topology.Blobs
+	filed     *topology.FiledKeys
 	batchFrom int // frames; whether the server fsyncs every write is not known, so as if it did
 }
 
@@ -128,6 +129,9 @@ func connectStreams(ctx context.Context, destination string) (*streams, error) {
 	}
 	if err == nil {
 		s.blobs, err = topology.OpenBlobs(ctx, s.js)
+	}
+	if err == nil {
+		s.filed, err = topology.OpenFiled(ctx, s.js)
 	}
 	if err != nil {
 		conn.Close()

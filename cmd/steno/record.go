@@ -9,20 +9,14 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/ingest/journal"
-	"github.com/steno-io/steno/ingest/publish"
 	"github.com/steno-io/steno/ingest/tap"
 	"github.com/steno-io/steno/schema"
 )
-
-// publishGrace is how long a tap with a NATS URL of its own goes on publishing after the agent has
-// ended. What is left then, the holder of the data directory publishes.
-const publishGrace = 5 * time.Second
 
 // leastJournal is the smallest bound of the journals that leaves room for a conversation.
 const leastJournal = 1 << 20
@@ -106,16 +100,14 @@ func (a *app) tapJournal(ctx context.Context, command []string, w *journal.Write
 	syncing, stopSync := context.WithCancel(ctx)
 	synced := make(chan error, 1)
 	go func() { synced <- w.Run(syncing) }()
-	published := func() {}
-	if w.Head().Destination != "" {
-		published = a.publishOwn(ctx, w)
-	}
+	published := make(chan struct{})
+	go func() { defer close(published); a.publishOwn(ctx, w, "record") }()
 	err := a.tapped(ctx, command, w)
 	stopSync()
 	if closed := errors.Join(<-synced, w.Close()); closed != nil {
 		fmt.Fprintln(a.err, "steno record: journal:", closed)
 	}
-	published()
+	<-published
 	return err
 }
 
@@ -186,57 +178,4 @@ func parseLabels(pairs []string) (map[string]string, error) {
 		labels[k] = v
 	}
 	return labels, nil
-}
-
-// publishOwn publishes the journal while the tap lives, and gives a function that waits for the rest,
-// for a while. What cannot be published stays in the journal, and whoever holds the directory next
-// publishes it; so failures are said and harm nothing.
-func (a *app) publishOwn(ctx context.Context, w *journal.Writer) (wait func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() {
-		for {
-			err := a.publishOnce(ctx, w)
-			if err == nil || ctx.Err() != nil {
-				done <- err
-				return
-			}
-			a.log.Warn().Err(err).Msg("publish journal; trying again")
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Second):
-			}
-		}
-	}()
-	return func() {
-		timer := time.AfterFunc(publishGrace, cancel)
-		defer timer.Stop()
-		if err := <-done; err != nil {
-			fmt.Fprintf(a.err, "steno record: the rest of %s waits in its journal: %v\n", w.Head().Identity, err)
-		}
-		cancel()
-	}
-}
-
-func (a *app) publishOnce(ctx context.Context, w *journal.Writer) (err error) {
-	s, err := connectStreams(ctx, w.Head().Destination)
-	if err != nil {
-		return err
-	}
-	defer s.conn.Close()
-	reader, err := journal.Open(w.Path())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	reader.Report(func(n journal.Notice) { fmt.Fprintln(a.err, "steno record:", n) })
-	return publish.NewPublisher(publish.Options{
-		Source: reader, JS: s.js, Blobs: s.blobs, Partitions: s.info.Partitions, BatchFrom: s.batchFrom,
-		SaveMark: func(m journal.Mark) error { return journal.WriteMark(a.dir().Journals(), w.Head().ID, m) },
-		Identified: func(final, asked schema.Identity) {
-			if final != asked {
-				fmt.Fprintf(a.err, "steno record: %s is taken; recording as %s\n", asked, final)
-			}
-		},
-	}).Run(ctx)
 }

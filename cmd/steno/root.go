@@ -70,6 +70,7 @@ verbatim, one ordered transcript per session, live and for good, and a command
 that proves the one follows from the other.`,
 		Example: `  steno demo                          the whole pipeline on a bundled recording
   steno record -- my-agent --acp      tap an agent: put this in front of its command
+  steno proxy --upstream URL          tap an A2A peer: clients talk to it through this
   steno ls                            what was recorded
   steno tail                          follow the newest transcript as it is typed
   steno verify                        fold the frames again and compare`,
@@ -90,7 +91,7 @@ that proves the one follows from the other.`,
 	p.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
 	p.StringVar(&a.config, "config", defaultConfig(), "config file (TOML: flag = value, and a table for each command)")
 	root.AddCommand(
-		a.demoCommand(), a.upCommand(), a.recordCommand(), a.importCommand(), a.translateCommand(),
+		a.demoCommand(), a.upCommand(), a.recordCommand(), a.proxyCommand(), a.importCommand(), a.translateCommand(),
 		a.lsCommand(), a.showCommand(), a.tailCommand(), a.replayCommand(), a.verifyCommand(),
 		a.streamsCommand(), a.doctorCommand(), a.versionCommand(),
 	)
@@ -133,7 +134,7 @@ func usageArgs(c *cobra.Command) {
 }
 
 // networked are the commands that may go to a NATS of their own.
-var networked = []string{"record", "import", "streams"}
+var networked = []string{"record", "proxy", "import", "streams"}
 
 // prepare fills in flags from the environment and the config file, and sets up the log.
 func (a *app) prepare(cmd *cobra.Command) error {
@@ -172,7 +173,7 @@ func (a *app) checkNetwork(command string) error {
 	given := func(flag string) bool { return a.from[flag] == commandLine }
 	for _, flag := range []string{"nats", "context"} {
 		if given(flag) && !slices.Contains(networked, command) {
-			return usage("--%s: steno %s works in the data directory; %s take it", flag, command, "record, import and streams")
+			return usage("--%s: steno %s works in the data directory; %s take it", flag, command, "record, proxy, import and streams")
 		}
 	}
 	if err := checkURLs(a.nats); err != nil {

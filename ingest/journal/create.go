@@ -83,7 +83,7 @@ func prepare(o Options) (*Writer, error) {
 	return &Writer{
 		path: path, head: h, policy: policy, report: o.Report,
 		space: space{path: path, max: o.Max, now: time.Now},
-		turn:  make(chan struct{}, 1), dirty: make(chan struct{}, 1),
+		turn:  make(chan struct{}, 1), dirty: make(chan struct{}, 1), ended: make(chan struct{}),
 		last: h.CreatedAt.UnixNano(),
 	}, nil
 }

@@ -60,6 +60,7 @@ func (w *Writer) Close() error {
 		return nil
 	}
 	w.closed = true
+	defer close(w.ended)
 	gap := w.fillGap(w.last)
 	err := w.file.Sync()
 	if err != nil {

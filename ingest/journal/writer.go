@@ -40,10 +40,14 @@ type Writer struct {
 	failed error // Block: every later append of data fails too
 	broken error // a part of an entry could not be cut off: nothing can follow it
 	closed bool
+	ended  chan struct{} // closed by Close
 }
 
 // Path is the journal's file.
 func (w *Writer) Path() string { return w.path }
+
+// Ended is closed once the journal is closed, and its lock given back.
+func (w *Writer) Ended() <-chan struct{} { return w.ended }
 
 // size is how long the journal is, in bytes.
 func (w *Writer) size() int64 {

@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -54,6 +55,15 @@ func readProfile(text string) (p profile, ok bool) {
 		return profile{}, false
 	}
 	return p, true
+}
+
+// CheckProfile reports why a profile cannot be read.
+func CheckProfile(text string) error {
+	if _, ok := readProfile(text); !ok {
+		return fmt.Errorf("profile %q: want %s, %s, %s or a JSON object with status_text, artifact_chunks, join_fresh_ids, lanes or tools",
+			text, defaultProfile, toolsADK, toolsGemini)
+	}
+	return nil
 }
 
 func (p *profile) valid() bool {

@@ -4,6 +4,7 @@
 //	<data>/lock          whoever has the flock on it is the holder
 //	<data>/holder.json   the holder's address while there is one, or word that a command has left
 //	<data>/token         what a connection to the holder shows
+//	<data>/push.key      what proxies make their push URLs with
 //	<data>/journal/      journals of taps
 //	<data>/nats/         the embedded server's streams
 //	<data>/ledger.db     the ledger
@@ -21,6 +22,7 @@ type Dir string
 func (d Dir) lock() string    { return filepath.Join(string(d), "lock") }
 func (d Dir) address() string { return filepath.Join(string(d), "holder.json") }
 func (d Dir) token() string   { return filepath.Join(string(d), "token") }
+func (d Dir) pushKey() string { return filepath.Join(string(d), "push.key") }
 func (d Dir) streams() string { return filepath.Join(string(d), "nats") }
 
 // Journals is where the taps' journals are.

@@ -27,7 +27,7 @@ type source struct {
 	ended chan struct{} // closed when no more of it will be stored by this holder
 
 	mu        sync.Mutex
-	publisher publisher // of the present try; nil before the first
+	publisher Publisher // of the present try; nil before the first
 	since     time.Time // of the first failure since something was stored
 	head      uint64    // what was stored then
 	said      string    // the failure that was said last
@@ -35,7 +35,7 @@ type source struct {
 }
 
 // now is the present try's publisher, or nil; and the error of a source that is waited for in vain.
-func (s *source) now() (publisher, error) {
+func (s *source) now() (Publisher, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failing != nil && s.stored() != s.head && !s.hopeless() {
@@ -44,7 +44,7 @@ func (s *source) now() (publisher, error) {
 	return s.publisher, s.failing
 }
 
-func (s *source) begin(p publisher) {
+func (s *source) begin(p Publisher) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.publisher = p
@@ -135,6 +135,11 @@ func (j *journals) publish(ctx context.Context, info journal.Info, mark journal.
 }
 
 func (j *journals) once(ctx context.Context, info journal.Info, mark journal.Mark, s *source) (err error) {
+	release, err := Claim(j.o.Dir, info.Head)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	reader, err := j.watch.Open(info.Path)
 	if err != nil {
 		return err
@@ -161,7 +166,7 @@ func (j *journals) once(ctx context.Context, info journal.Info, mark journal.Mar
 	o.Failed = func(id schema.Identity, err error) {
 		log.Error().Err(err).Stringer("capture", id).Msg("capture takes no more frames; the others go on")
 	}
-	p := newPublisher(o)
+	p := NewPublisher(o)
 	s.begin(p)
 	return p.Run(ctx)
 }

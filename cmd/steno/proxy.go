@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/steno-io/steno/ingest/journal"
+	"github.com/steno-io/steno/ingest/proxy"
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate/a2a"
+)
+
+type proxyFlags struct {
+	listen     string
+	upstream   string
+	peer       string
+	namespace  string
+	workflow   string
+	profile    string
+	labels     []string
+	publicURL  string
+	pushListen string
+	pushURL    string
+	pushKey    string
+	serveV03   bool
+	whenFull   string
+	journalMax int64
+}
+
+func (a *app) proxyCommand() *cobra.Command {
+	f := proxyFlags{journalMax: journal.DefaultMax}
+	cmd := &cobra.Command{
+		Use:   "proxy --upstream URL [flags]",
+		Short: "Tap an A2A peer: clients talk to it through this proxy",
+		Long: `proxy stands between A2A clients and a peer over HTTP. What passes is not changed
+and not held back; every byte is journalled before it is passed on. Only what leads
+past the proxy is rewritten: URLs in agent cards, and, with --push-listen, those
+that the peer posts to. Authorization, cookies and the tokens of push
+configurations are masked before they are recorded. gRPC is refused.
+
+It needs nothing else running: it writes a journal, and steno up, or the next
+command that reads, publishes it. One conversation (contextId) is one transcript.`,
+		Example: `  steno proxy --listen 127.0.0.1:8090 --upstream http://127.0.0.1:9000 --peer mill
+  steno proxy --upstream https://agent.example.com/a2a --peer mill --push-listen 127.0.0.1:8091
+  steno proxy --upstream http://127.0.0.1:9000 --peer mill --serve-v03`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.proxy(cmd.Context(), &f) },
+	}
+	p := cmd.Flags()
+	p.StringVar(&f.listen, "listen", "127.0.0.1:8090", "address for clients")
+	p.StringVar(&f.upstream, "upstream", "", "the peer's URL: http, https, or h2c (HTTP/2 without TLS)")
+	p.StringVar(&f.peer, "peer", "", "the peer's name; a peer has the same one in all its proxies (default: its host)")
+	p.StringVar(&f.namespace, "namespace", "default", "namespace of the captures")
+	p.StringVar(&f.workflow, "workflow", "", "workflow of the captures (default: the peer's name)")
+	p.StringVar(&f.profile, "profile", "", "what the peer means where the protocol leaves it open: adk, gemini-cli, or a JSON object")
+	p.StringArrayVar(&f.labels, "label", nil, "label k=v that lists show; may be repeated")
+	p.StringVar(&f.publicURL, "public-url", "", "where clients reach the proxy, for agent cards (default: as each request was addressed)")
+	p.StringVar(&f.pushListen, "push-listen", "", "address for the peer's push notifications; without it they pass by the proxy")
+	p.StringVar(&f.pushURL, "push-url", "", "where the peer reaches that address (default: http:// and the address)")
+	p.StringVar(&f.pushKey, "push-key", "", "file with the key of push URLs, the same for all replicas (default: push.key in the data directory, made at need)")
+	p.BoolVar(&f.serveV03, "serve-v03", false, "let clients of A2A 0.3 (JSON-RPC) talk to a peer of 1.0")
+	p.StringVar(&f.whenFull, "when-full", string(journal.Block),
+		"what to do where nothing can be recorded: block holds the conversation (or refuses it), pass lets it go on unrecorded")
+	p.Var(byteSize{&f.journalMax, leastJournal}, "journal-max", "what all journals of the directory may take together, such as 1GB or 512MiB")
+	return cmd
+}
+
+func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
+	series, err := a.proxySeries(f)
+	if err != nil {
+		return err
+	}
+	recorder := &recorder{app: a, series: series, pass: f.whenFull == string(journal.Pass)}
+	options, err := a.proxyOptions(f, recorder)
+	if err != nil {
+		return err
+	}
+	p, err := proxy.New(options)
+	if err != nil {
+		return a.badValue(err, "upstream", "public-url", "push-url")
+	}
+	clients, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return a.badValue(fmt.Errorf("--listen: %w", err), "listen")
+	}
+	defer clients.Close() // Serve has closed it, if it came so far
+	var pushes net.Listener
+	if f.pushListen != "" {
+		if pushes, err = net.Listen("tcp", f.pushListen); err != nil {
+			return a.badValue(fmt.Errorf("--push-listen: %w", err), "push-listen")
+		}
+		defer pushes.Close()
+	}
+	return a.serveProxy(ctx, f, p, recorder, clients, pushes)
+}
+
+// proxySeries makes the journals that the proxy writes.
+func (a *app) proxySeries(f *proxyFlags) (*journal.Series, error) {
+	whenFull, err := journal.ParseWhenFull(f.whenFull)
+	if err != nil {
+		return nil, a.badValue(fmt.Errorf("--when-full: %w", err), "when-full")
+	}
+	head, err := a.proxyHead(f)
+	if err != nil {
+		return nil, err
+	}
+	return journal.NewSeries(journal.SeriesOptions{
+		Options: journal.Options{
+			Dir: a.dir().Journals(), Head: head, Max: f.journalMax, WhenFull: whenFull,
+			Report: func(n journal.Notice) { fmt.Fprintln(a.err, "steno proxy:", n) },
+		},
+		Follow: func(ctx context.Context, w *journal.Writer) { a.publishOwn(ctx, w, "proxy") },
+		Closed: func(err error) { fmt.Fprintln(a.err, "steno proxy: journal:", err) },
+	}), nil
+}
+
+// proxyHead is the head of the proxy's journals. The run in it is the proxy's own; that of each capture
+// is made from its conversation.
+func (a *app) proxyHead(f *proxyFlags) (journal.Head, error) {
+	labels, err := parseLabels(f.labels)
+	if err != nil {
+		return journal.Head{}, a.badValue(err, "label")
+	}
+	upstream, err := url.Parse(f.upstream)
+	if err != nil || upstream.Host == "" {
+		return journal.Head{}, a.badValue(fmt.Errorf("--upstream %q: want the peer's URL, such as http://127.0.0.1:9000", f.upstream), "upstream")
+	}
+	if f.peer == "" {
+		f.peer = upstream.Host
+	}
+	run, err := uuid.NewV7()
+	if err != nil {
+		return journal.Head{}, fmt.Errorf("proxy: make a run: %w", err)
+	}
+	id := schema.Identity{Namespace: f.namespace, Workflow: f.workflow, Run: run.String(), Attempt: 1}
+	if id.Workflow == "" {
+		id.Workflow = schema.Token(f.peer)
+	}
+	if err := id.Validate(); err != nil {
+		return journal.Head{}, a.badValue(err, "namespace", "workflow")
+	}
+	if err := a2a.CheckProfile(f.profile); err != nil {
+		return journal.Head{}, a.badValue(fmt.Errorf("--profile: %w", err), "profile")
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return journal.Head{
+		Identity: id, Destination: a.destination(),
+		Open: schema.OpenInfo{
+			Protocol: schema.A2A, Tap: "proxy", Version: version, Host: host, Labels: labels,
+			Peer: f.peer, Profile: f.profile, Upstream: redacted(f.upstream),
+		},
+	}, nil
+}
+
+func (a *app) proxyOptions(f *proxyFlags, r *recorder) (proxy.Options, error) {
+	o := proxy.Options{
+		Upstream: f.upstream, PublicURL: f.publicURL, ServeV03: f.serveV03, Journals: r,
+		Notice: func(what string) { fmt.Fprintln(a.err, "steno proxy:", what) },
+	}
+	if f.pushListen == "" {
+		return o, nil
+	}
+	if f.pushURL == "" {
+		host, port, err := net.SplitHostPort(f.pushListen)
+		if err != nil || port == "0" || host == "" || net.ParseIP(host).IsUnspecified() {
+			return o, a.badValue(fmt.Errorf("--push-listen %q: the peer must be told where to post: give --push-url, too", f.pushListen), "push-listen")
+		}
+		f.pushURL = "http://" + f.pushListen
+	}
+	key, err := a.pushKey(f.pushKey)
+	if err != nil {
+		return o, a.badValue(fmt.Errorf("--push-key: %w", err), "push-key")
+	}
+	o.Push = &proxy.Push{BaseURL: f.pushURL, Key: key}
+	return o, nil
+}
+
+// leastKey is the shortest key of push URLs, in bytes.
+const leastKey = 16
+
+// pushKey reads the key of push URLs: that of the data directory, or of a file that replicas share.
+func (a *app) pushKey(path string) ([]byte, error) {
+	if path == "" {
+		return a.dir().PushKey()
+	}
+	key, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if key = bytes.TrimSpace(key); len(key) < leastKey {
+		return nil, fmt.Errorf("read %s: %d bytes, want at least %d", path, len(key), leastKey)
+	}
+	return key, nil
+}

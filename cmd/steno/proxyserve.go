@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/steno-io/steno/ingest/proxy"
+)
+
+// serveProxy serves until ctx ends, and returns when all that was recorded is in a closed journal.
+func (a *app) serveProxy(ctx context.Context, f *proxyFlags, p *proxy.Proxy, r *recorder, clients, pushes net.Listener) error {
+	recording, stop := context.WithCancel(context.WithoutCancel(ctx))
+	closed := make(chan struct{})
+	go func() { defer close(closed); r.series.Run(recording) }()
+	defer func() { stop(); <-closed }()
+	if err := r.try(ctx); err != nil {
+		return fmt.Errorf("proxy: nothing can be recorded (--when-full pass lets conversations pass all the same): %w", err)
+	}
+	a.sayProxy(f, clients, pushes)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return p.Serve(ctx, clients, p.Handler()) })
+	if pushes != nil {
+		g.Go(func() error { return p.Serve(ctx, pushes, p.PushHandler()) })
+	}
+	if err := g.Wait(); err != nil {
+		return fmt.Errorf("proxy: %w", err)
+	}
+	return nil
+}
+
+func (a *app) sayProxy(f *proxyFlags, clients, pushes net.Listener) {
+	address := "http://" + reachable(clients.Addr())
+	if f.publicURL != "" {
+		address = f.publicURL
+	}
+	data := ""
+	if a.from["data"] == commandLine {
+		data = " --data " + a.data
+	}
+	fmt.Fprintf(a.err, "steno proxy: give clients %s in the place of %s\n", address, redacted(f.upstream))
+	if pushes != nil {
+		fmt.Fprintf(a.err, "steno proxy: push notifications come through %s\n", f.pushURL)
+	}
+	fmt.Fprintf(a.err, "steno proxy: follow the newest conversation with: steno tail%s\n", data)
+}
+
+// reachable is an address that a client on this machine can use.
+func reachable(address net.Addr) string {
+	host, port, err := net.SplitHostPort(address.String())
+	if err != nil {
+		return address.String()
+	}
+	if net.ParseIP(host).IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// redacted is a URL without its password.
+func redacted(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "the peer"
+	}
+	return u.Redacted()
+}
