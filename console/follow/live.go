@@ -119,10 +119,11 @@ func (r *run) place(l lively) error {
 // progress gives a live note. It has no index: one that is lost is nothing but late, since the stored
 // note has all of it. One that comes behind what was stored later says nothing new.
 func (r *run) progress(e *schema.Event) error {
-	if _, ok := noteOf(e); !ok || e.WorkerSeq <= r.view.settled || e.WorkerSeq < r.view.seen {
+	n, ok := noteOf(e)
+	if !ok || e.WorkerSeq <= r.view.settled || e.WorkerSeq < r.view.seen {
 		return nil
 	}
-	return r.emit(&Delta{Event: *e})
+	return r.emit(&Delta{Text: n.Text, Event: *e})
 }
 
 func noteOf(e *schema.Event) (*schema.Note, bool) {
