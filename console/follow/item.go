@@ -18,7 +18,8 @@ type Event struct {
 
 // Delta is a piece of an open message, to be put behind the text that the message has so far. A
 // message's pieces come in the order of their index, each once, from index 0 or from a snapshot's
-// Next on.
+// Next on. Progress is live, too, as a piece without message and index: what of it is lost comes with
+// the stored note.
 type Delta struct {
 	MessageID string
 	Channel   schema.Channel

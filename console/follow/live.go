@@ -100,9 +100,12 @@ func (r *run) place(l lively) error {
 		}
 		return nil
 	}
+	if l.event.Transcript != r.Transcript {
+		return nil
+	}
 	d := pieceOf(l.event)
-	if d == nil || l.event.Transcript != r.Transcript {
-		return nil // not a piece of this transcript
+	if d == nil {
+		return r.progress(l.event)
 	}
 	switch r.view.piece(keyOf(schema.Assistant, d.Channel, d.MessageID), d.Event.WorkerSeq, d.Index) {
 	case missed:
@@ -111,6 +114,25 @@ func (r *run) place(l lively) error {
 		return r.emit(d)
 	}
 	return nil
+}
+
+// progress gives a live note. It has no index: one that is lost is nothing but late, since the stored
+// note has all of it. One that comes behind what was stored later says nothing new.
+func (r *run) progress(e *schema.Event) error {
+	n, ok := noteOf(e)
+	if !ok || e.WorkerSeq <= r.view.settled || e.WorkerSeq < r.view.seen {
+		return nil
+	}
+	return r.emit(&Delta{Text: n.Text, Event: *e})
+}
+
+func noteOf(e *schema.Event) (*schema.Note, bool) {
+	p, ok := e.Kind.(*schema.Progress)
+	if !ok {
+		return nil, false
+	}
+	n, ok := p.Detail.(*schema.Note)
+	return n, ok
 }
 
 // pieceOf reads an ephemeral event as a piece of text; nil if it is none.

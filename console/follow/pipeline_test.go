@@ -26,6 +26,7 @@ import (
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/sqlite"
 	"github.com/steno-io/steno/translate"
+	"github.com/steno-io/steno/translate/a2a"
 	"github.com/steno-io/steno/translate/acp"
 	"github.com/steno-io/steno/translate/stage"
 )
@@ -72,7 +73,7 @@ func (p *pipeline) worker() (stop func()) {
 	conn, js := p.Connect(p.t)
 	w, err := stage.New(stage.Options{
 		JS: js, Log: zerolog.Nop(),
-		Catalogue: translate.NewCatalogue(map[schema.Protocol]translate.Translator{schema.ACP: acp.Translator{}}),
+		Catalogue: translate.NewCatalogue(map[schema.Protocol]translate.Translator{schema.ACP: acp.Translator{}, schema.A2A: a2a.Translator{}}),
 	})
 	require.NoError(p.t, err)
 	end := p.background(w.Run)
@@ -89,9 +90,14 @@ type tap struct {
 
 func (tp *tap) frame(t *testing.T, from schema.From, kind schema.FrameType, data string) {
 	t.Helper()
+	tp.store(t, schema.Frame{From: from, Type: kind, End: schema.EndLF, Data: []byte(data)})
+}
+
+func (tp *tap) store(t *testing.T, f schema.Frame) {
+	t.Helper()
 	tp.seq++
-	f := schema.Frame{Seq: tp.seq, From: from, Type: kind, End: schema.EndLF, Data: []byte(data), At: time.Unix(1700000000, int64(tp.seq)).UTC(),
-		Salt: fmt.Sprintf("%032x", tp.seq), Writer: schema.Writer{Journal: "j", Offset: tp.seq}}
+	f.Seq, f.At, f.Salt = tp.seq, time.Unix(1700000000, int64(tp.seq)).UTC(), fmt.Sprintf("%032x", tp.seq)
+	f.Writer = schema.Writer{Journal: "j", Offset: tp.seq}
 	chain, err := schema.ChainHash(tp.chain, &f)
 	require.NoError(t, err)
 	f.Chain, tp.chain = chain, chain

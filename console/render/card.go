@@ -157,6 +157,8 @@ func (c *card) phaseWords() (s style, mark, words string) {
 // cardHead writes the card's first line; further lines of the same card follow without a blank one.
 func (r *Renderer) cardHead(c *card, e *schema.Event) {
 	r.pause()
+	r.task(e)
+	r.spoken = false
 	if r.current != c.key {
 		r.page.gap()
 	}

@@ -17,13 +17,21 @@ import (
 
 var update = flag.Bool("update", false, "write the pages as they are now")
 
-// captures are the translators' own golden files: frames above a line of dashes, events below.
-const captures = "../../translate/acp/testdata/acp-1"
+// The translators' own golden files: frames above a line of dashes, events below.
+const (
+	captures    = "../../translate/acp/testdata/acp-1"
+	capturesA2A = "../../translate/a2a/testdata/a2a-1"
+)
 
 // golden reads a capture's events, ephemeral ones included, by session.
 func golden(t testing.TB, capture string) map[uint32][]schema.Event {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(captures, capture+".golden"))
+	return goldenIn(t, captures, capture)
+}
+
+func goldenIn(t testing.TB, dir, capture string) map[uint32][]schema.Event {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, capture+".golden"))
 	require.NoError(t, err)
 	_, below, ok := strings.Cut(string(data), "----------\n")
 	require.True(t, ok)

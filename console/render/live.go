@@ -28,8 +28,11 @@ func (r *Renderer) Delta(e schema.Event) error {
 	case *schema.Delta:
 		r.piece(&e, schema.Answer, k.MessageID, k.TextFragment, k.Reset)
 	case *schema.Progress:
-		if t, ok := k.Detail.(*schema.Thinking); ok {
-			r.piece(&e, schema.Thought, t.MessageID, t.Text, t.Reset)
+		switch d := k.Detail.(type) {
+		case *schema.Thinking:
+			r.piece(&e, schema.Thought, d.MessageID, d.Text, d.Reset)
+		case *schema.Note:
+			r.noteTyped(&e, d.Text)
 		}
 	}
 	return r.page.flush()
@@ -78,7 +81,7 @@ func (r *Renderer) typist(e *schema.Event, role schema.Role, channel schema.Chan
 		return t
 	}
 	r.settle()
-	s, who := speaker(e, role, channel)
+	s, who := r.speaker(e, role, channel)
 	goesOn := t != nil
 	if !goesOn {
 		t = &typing{key: key, role: role, ch: channel, flags: e.Flags}
@@ -129,6 +132,9 @@ func (r *Renderer) finish(e *schema.Event, m *schema.Message) bool {
 		return false
 	}
 	rest, prefix := strings.CutPrefix(m.Text, t.shown.String())
+	if m.Revision > 1 && strings.HasSuffix(m.Text, t.shown.String()) {
+		rest, prefix = "", true // what was typed is what the revision adds
+	}
 	news := slices.DeleteFunc(slices.Clone(e.Flags), func(f schema.Flag) bool { return slices.Contains(t.flags, f) })
 	if t != r.typing && (!prefix || rest != "" || len(news) > 0 || m.Content != nil) {
 		again := *e
@@ -144,6 +150,7 @@ func (r *Renderer) finish(e *schema.Event, m *schema.Message) bool {
 		t.feed(rest)
 		t.flow.end()
 		r.remarks(m, news)
+		r.spoken = true
 		r.pause()
 	}
 	return true

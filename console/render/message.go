@@ -8,7 +8,7 @@ import (
 )
 
 // speaker is who a message is from, as people read it.
-func speaker(e *schema.Event, role schema.Role, channel schema.Channel) (style, string) {
+func (r *Renderer) speaker(e *schema.Event, role schema.Role, channel schema.Channel) (style, string) {
 	who := strings.ToLower(oneLine(string(role)))
 	s := plain
 	switch {
@@ -18,6 +18,9 @@ func speaker(e *schema.Event, role schema.Role, channel schema.Channel) (style, 
 		s, who = thought, "thought"
 	case role == schema.Assistant:
 		s, who = agent, "agent"
+		if r.peer != "" {
+			who += " · " + oneLine(r.peer)
+		}
 	}
 	if e.AgentRole != "" && e.AgentRole != "agent" {
 		who += " · " + oneLine(e.AgentRole)
@@ -39,9 +42,13 @@ func (r *Renderer) message(e *schema.Event, m *schema.Message) {
 	if r.finish(e, m) {
 		return
 	}
-	s, who := speaker(e, m.Role, m.Channel)
+	s, who := r.speaker(e, m.Role, m.Channel)
+	if m.Revision > 1 {
+		who += " (revised)"
+	}
 	r.head(s, who, e)
 	r.text(m)
+	r.spoken = true
 }
 
 // text writes a message's text, with what is not text in its place.
@@ -108,6 +115,9 @@ func (r *Renderer) stop(e *schema.Event, k *schema.Stop) {
 		words += ": " + oneLine(k.Detail)
 	}
 	r.pause()
+	r.task(e)
+	r.told = e.WorkerSeq
+	delete(r.typed, noteKey(e))
 	r.current = textBlock
 	r.line(s, markStop, words, "", e)
 }
@@ -119,6 +129,10 @@ func (r *Renderer) progress(e *schema.Event) {
 	}
 	switch d := p.Detail.(type) {
 	case *schema.Note:
+		if e.Source.Protocol == schema.A2A {
+			r.noteA2A(e, d.Text)
+			return
+		}
 		r.line(dim, markNote, oneLine(d.Text), "", e)
 	case *schema.UsageEstimate:
 		var words []string

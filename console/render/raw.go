@@ -20,9 +20,13 @@ func (r *Renderer) raw(e *schema.Event, k *schema.Raw) {
 		r.rawWhole(e, k)
 		return
 	}
+	if e.Source.Protocol == schema.A2A {
+		r.rawA2A(e, k)
+		return
+	}
 	source := k.Source
 	tap, last, _ := strings.Cut(source, "/")
-	if p := schema.Protocol(tap); p != schema.ACP && p != schema.A2A {
+	if schema.Protocol(tap) != schema.ACP {
 		last = ""
 	}
 	switch {

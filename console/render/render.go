@@ -34,6 +34,15 @@ type Renderer struct {
 	typing  *typing
 	typed   map[string]*typing
 	later   []*schema.Event // minor records that wait for the end of what is being typed
+
+	// Of A2A.
+	peer      string        // the agent's name
+	fault     *schema.Event // an error that the next event may say
+	told      uint64        // frame of the last Stop or note
+	spoken    bool          // the page ends with what somebody said, and parts of it may follow
+	shownTask string        // that the page speaks of
+	firstTask string        // that was gathered
+	several   bool          // the conversation has several tasks
 }
 
 type origin = schema.Origin
@@ -86,6 +95,7 @@ func (r *Renderer) settle() {
 		r.held = nil
 		r.alone(e)
 	}
+	r.settleFault()
 	r.pause()
 }
 
@@ -93,6 +103,11 @@ func (r *Renderer) event(e *schema.Event) {
 	if r.first.IsZero() {
 		r.first = e.EmittedAt
 	}
+	if r.fault != nil && r.faultShown(e) {
+		r.fault = nil
+		r.hidden++
+	}
+	r.settleFault()
 	if r.held != nil && r.joins(e) {
 		return
 	}
@@ -120,7 +135,9 @@ func (r *Renderer) event(e *schema.Event) {
 // head begins a block: a blank line, a mark or a speaker, what is odd about it, and when it was.
 func (r *Renderer) head(s style, title string, e *schema.Event) {
 	r.pause()
+	r.task(e)
 	r.page.gap()
+	r.spoken = false
 	r.current = textBlock
 	r.page.put(s, title)
 	r.edge(e)
@@ -129,6 +146,7 @@ func (r *Renderer) head(s style, title string, e *schema.Event) {
 // lines begins a line of its own, with a blank one before it if a block ends here.
 func (r *Renderer) lines() {
 	r.pause()
+	r.spoken = false
 	if r.current != noBlock {
 		r.page.gap()
 	}

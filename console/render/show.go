@@ -14,6 +14,9 @@ import (
 // Transcript writes the heading of a transcript.
 func (r *Renderer) Transcript(s sink.Summary) error {
 	r.first = s.FirstAt
+	if s.Protocol == schema.A2A {
+		r.peer = s.Agent
+	}
 	title := oneLine(s.Title)
 	if title == "" {
 		title = "untitled"
@@ -64,8 +67,9 @@ func (r *Renderer) Show(s sink.Summary, events iter.Seq2[schema.Event, error]) e
 		r.gather(&all[i])
 	}
 	clear(r.uses) // told anew as it is drawn: an id may be used again
+	places := placesOf(all)
 	slices.SortStableFunc(all, func(a, b schema.Event) int {
-		return cmp.Or(cmp.Compare(firstFrame(&a), firstFrame(&b)), cmp.Compare(a.WorkerSeq, b.WorkerSeq), cmp.Compare(a.Part, b.Part))
+		return cmp.Or(cmp.Compare(places[a.Origin()], places[b.Origin()]), cmp.Compare(a.WorkerSeq, b.WorkerSeq), cmp.Compare(a.Part, b.Part))
 	})
 	for i := range all {
 		r.event(&all[i])
@@ -78,6 +82,21 @@ func (r *Renderer) Show(s sink.Summary, events iter.Seq2[schema.Event, error]) e
 	return r.Close()
 }
 
+// placesOf says where each event stands for a reader: at its first frame. Progress of A2A that a frame
+// ended together with an answer was made before that answer, whose first frame is earlier.
+func placesOf(events []schema.Event) map[origin]uint64 {
+	places := make(map[origin]uint64, len(events))
+	for i := len(events) - 1; i >= 0; i-- {
+		e := &events[i]
+		place := firstFrame(e)
+		if _, ok := e.Kind.(*schema.Progress); ok && e.Source.Protocol == schema.A2A && i+1 < len(events) && events[i+1].WorkerSeq == e.WorkerSeq {
+			place = min(place, places[events[i+1].Origin()])
+		}
+		places[e.Origin()] = place
+	}
+	return places
+}
+
 // firstFrame is where an event stands for a reader.
 func firstFrame(e *schema.Event) uint64 {
 	if len(e.Frames) == 0 {
@@ -88,6 +107,10 @@ func firstFrame(e *schema.Event) uint64 {
 
 // gather puts what an event says of a tool on its card.
 func (r *Renderer) gather(e *schema.Event) {
+	if id := e.Source.TaskID; e.Source.Protocol == schema.A2A && id != "" && e.Kind.Tag() != schema.TagRaw {
+		r.several = r.several || r.firstTask != "" && r.firstTask != id
+		r.firstTask = id
+	}
 	switch k := e.Kind.(type) {
 	case *schema.ToolCall, *schema.ToolResult, *schema.ToolState:
 		r.card(e, toolID(e)).update(e)
