@@ -148,7 +148,7 @@ func TestProxyRecordsAConversation(t *testing.T) {
 	require.Equal(t, map[string]string{"team": "oats"}, all[0].Labels)
 	require.EqualValues(t, "a2a", all[0].Protocol)
 
-	close(may) // the agent goes on by itself
+	close(may)                                                      // the agent goes on by itself
 	answer = ask(t, t.Context(), p.url, "again", `,"taskId":"t-1"`) // only the task names the conversation
 	for item(t, answer) != "" {
 	}
