@@ -167,6 +167,11 @@ func (b *book) exchanges() (list []*record) {
 		}
 		r.take(e)
 	}
+	for _, r := range list {
+		for _, s := range []*side{&r.ask, &r.askCopy, &r.answer, &r.answerCopy} {
+			s.body = strings.Join(s.parts, "")
+		}
+	}
 	return list
 }
 
@@ -231,7 +236,6 @@ func (r *record) take(e entry) {
 		fault("an empty entry")
 	}
 	s.from = e.from
-	s.body += string(e.data)
 	s.parts = append(s.parts, string(e.data))
 	if o := orderOf(e, "bytes"); len(r.order) == 0 || r.order[len(r.order)-1] != o {
 		r.order = append(r.order, o)
@@ -273,14 +277,21 @@ func (b *book) only(t testing.TB) *record {
 func (b *book) closed(t testing.TB, n int) (list []*record) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		list = nil
-		for _, r := range b.exchanges() {
-			if r.closed != nil {
-				list = append(list, r)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		closed := 0
+		for _, e := range b.entries {
+			if e.typ == schema.TypeClose {
+				closed++
 			}
 		}
-		return len(list) == n
+		return closed == n
 	}, 10*time.Second, time.Millisecond, "%d exchanges closed", n)
+	for _, r := range b.exchanges() {
+		if r.closed != nil {
+			list = append(list, r)
+		}
+	}
 	return list
 }
 

@@ -164,7 +164,7 @@ func (x *exchange) passRequest(pr *httputil.ProxyRequest) {
 }
 
 func (x *exchange) passBody(out *http.Request, text []byte) {
-	out.ContentLength = int64(len(text))
+	out.ContentLength, out.TransferEncoding = int64(len(text)), nil
 	out.Body, out.GetBody = http.NoBody, nil
 	if len(text) == 0 {
 		return
