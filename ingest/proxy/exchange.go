@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/url"
 	"sync"
 	"time"
 
@@ -21,12 +22,22 @@ var errStopped = errors.New("the proxy was stopped")
 
 // exchange is one request and its answer. One goroutine, the request's, uses it.
 type exchange struct {
-	proxy    *Proxy
-	in       *http.Request
-	chanOut  schema.Chan // of the request
-	asker    schema.From
-	answerer schema.From
-	request  body
+	proxy     *Proxy
+	in        *http.Request
+	url       *url.URL // of the request, as it is recorded
+	host      string   // asked for, as it is recorded
+	chanAsk   schema.Chan
+	asker     schema.From
+	answerer  schema.From
+	far       string // who answers, in words
+	transport http.RoundTripper
+	rewrite   func(*httputil.ProxyRequest)
+	request   request
+
+	serveUp, serveDown bool              // the two ends may speak different versions
+	served             string            // the version that the request was rewritten to; empty: it was not
+	copied             func(http.Header) // rewrites the request's headers, where it was
+	card               bool              // an agent card is asked for by its path
 
 	id      uuid.UUID
 	journal Journal // nil: nothing is kept
@@ -37,7 +48,42 @@ type exchange struct {
 	unkept  error  // why an entry was not kept: nothing more is passed on
 }
 
-// begin opens the exchange in a journal; where there is none to be had, the client hears so.
+// run takes the exchange from its first byte to its last entry.
+func (x *exchange) run(w http.ResponseWriter) {
+	why := refusal(x.in)
+	if why == nil {
+		x.passOver()
+		why = x.readRequest(w)
+	}
+	if !x.begin(w) {
+		return
+	}
+	defer x.close()
+	if why != nil {
+		x.broke(why.cause())
+	}
+	if err := x.recordRequest(); err != nil {
+		answerFault(w, x.in, http.StatusServiceUnavailable, unrecorded(err))
+		return
+	}
+	if why != nil {
+		why.answer(w, x.in)
+		return
+	}
+	x.forward(w)
+}
+
+// passOver takes an offer to go over to HTTP/2 off the request: see refusal.
+func (x *exchange) passOver() {
+	if x.in.Header.Get("Upgrade") == "" {
+		return
+	}
+	x.in = x.in.Clone(x.in.Context())
+	x.in.Header.Del("Upgrade")
+	x.in.Header.Del("Http2-Settings")
+}
+
+// begin opens the exchange in a journal; where there is none to be had, the asker hears so.
 func (x *exchange) begin(w http.ResponseWriter) bool {
 	x.ctx, x.release = outlive(x.in.Context())
 	id, err := uuid.NewV7()
@@ -101,6 +147,12 @@ func (x *exchange) broke(what string) {
 
 func (x *exchange) lane(c schema.Chan) journal.Lane { return journal.Lane{Exchange: x.id, Chan: c} }
 
+// inStead is the lane of what was made of a lane's bytes and sent on in their stead.
+func inStead(l journal.Lane) journal.Lane {
+	l.Served = true
+	return l
+}
+
 // say records evidence.
 func (x *exchange) say(lane journal.Lane, info any) error {
 	if x.journal == nil || x.unkept != nil {
@@ -128,24 +180,8 @@ func (x *exchange) kept(err error, what string, lane journal.Lane) error {
 	return x.unkept
 }
 
-// recordRequest records what is about to be forwarded; where that fails, the client hears so.
-func (x *exchange) recordRequest(w http.ResponseWriter) bool {
-	lane := x.lane(x.chanOut)
-	evidence := requestEvidence(x.in)
-	evidence.Bytes = uint64(len(x.request.plain))
-	err := x.say(lane, evidence)
-	if err == nil {
-		err = x.keep(lane, x.asker, x.request.plain)
-	}
-	if err != nil {
-		answerFault(w, x.in, http.StatusServiceUnavailable, unrecorded(err))
-		return false
-	}
-	return true
-}
-
 // forward sends the request on and passes the answer back as it comes.
-func (x *exchange) forward(w http.ResponseWriter, to http.RoundTripper, rewrite func(*httputil.ProxyRequest)) {
+func (x *exchange) forward(w http.ResponseWriter) {
 	whole := false
 	defer func() {
 		if !whole { // net/http ends an answer that cannot be finished by a panic
@@ -153,8 +189,14 @@ func (x *exchange) forward(w http.ResponseWriter, to http.RoundTripper, rewrite 
 		}
 	}()
 	proxy := httputil.ReverseProxy{
-		Rewrite: rewrite, Transport: to, FlushInterval: -1, BufferPool: &x.proxy.buffers, ErrorLog: silent,
-		ModifyResponse: x.answer, ErrorHandler: x.failed,
+		Rewrite: x.rewrite, Transport: x.transport, FlushInterval: -1, BufferPool: &x.proxy.buffers, ErrorLog: silent,
+		ErrorHandler: x.failed,
+	}
+	proxy.ModifyResponse = func(res *http.Response) error {
+		if isEmpty(res) {
+			proxy.FlushInterval = 0 // nothing follows the header, so that it can say that it is the end
+		}
+		return x.answer(res)
 	}
 	proxy.ServeHTTP(w, x.in)
 	whole = true
@@ -176,11 +218,11 @@ func (x *exchange) gone(err error) string {
 	case errors.Is(cause, errStopped):
 		return errStopped.Error()
 	case cause != nil || err == nil:
-		return "client went away"
+		return string(x.asker) + " went away"
 	}
 	var call *net.OpError
 	if errors.As(err, &call) && call.Op == "dial" {
-		return "connect to upstream: " + err.Error()
+		return "connect to " + x.far + ": " + err.Error()
 	}
-	return "upstream: " + err.Error()
+	return x.far + ": " + err.Error()
 }

@@ -53,20 +53,20 @@ func (m *masks) add(what string) {
 }
 
 // requestEvidence is what the request line and the headers say, without secrets.
-func requestEvidence(r *http.Request) a2a.Evidence {
-	e := headerEvidence(r.Header)
-	e.Method = r.Method
-	e.Path = r.URL.EscapedPath()
+func requestEvidence(method string, u *url.URL, host string, h http.Header) a2a.Evidence {
+	e := headerEvidence(h)
+	e.Method = method
+	e.Path = u.EscapedPath()
 	var masked masks = e.Masked
-	if r.URL.RawQuery != "" || r.URL.ForceQuery {
-		e.Path += "?" + maskQuery(r.URL.RawQuery, func(name string) { masked.add("query " + name) })
+	if u.RawQuery != "" || u.ForceQuery {
+		e.Path += "?" + maskQuery(u.RawQuery, func(name string) { masked.add("query " + name) })
 	}
 	e.Masked = masked
-	if r.Host != "" {
+	if host != "" {
 		if e.Headers == nil {
 			e.Headers = map[string]string{}
 		}
-		e.Headers["host"] = r.Host
+		e.Headers["host"] = host
 	}
 	return e
 }
@@ -183,4 +183,11 @@ func weight(parameters string) float64 {
 		return 1
 	}
 	return q
+}
+
+// dropEncodings takes off a message what does not hold for a body that was rewritten.
+func dropEncodings(h http.Header) {
+	for _, name := range []string{"Content-Encoding", "Content-Length", "Digest", "Content-Digest", "Repr-Digest", "Content-Md5", "Accept-Ranges"} {
+		h.Del(name)
+	}
 }

@@ -3,10 +3,13 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +23,29 @@ import (
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/a2a"
 )
+
+// TestMain fails when something of the proxy still runs after all tests.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for deadline := time.Now().Add(5 * time.Second); code == 0; time.Sleep(10 * time.Millisecond) {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		left := 0
+		for _, one := range strings.Split(string(stacks), "\n\n") {
+			if strings.Contains(one, "ingest/proxy.") && !strings.Contains(one, "proxy.TestMain") {
+				left++
+			}
+		}
+		if left == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			fmt.Printf("%d goroutines are left:\n%s\n", left, stacks)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
 
 // entry is one of a journal.
 type entry struct {
@@ -141,6 +167,11 @@ func (b *book) exchanges() (list []*record) {
 		}
 		r.take(e)
 	}
+	for _, r := range list {
+		for _, s := range []*side{&r.ask, &r.askCopy, &r.answer, &r.answerCopy} {
+			s.body = strings.Join(s.parts, "")
+		}
+	}
 	return list
 }
 
@@ -205,7 +236,6 @@ func (r *record) take(e entry) {
 		fault("an empty entry")
 	}
 	s.from = e.from
-	s.body += string(e.data)
 	s.parts = append(s.parts, string(e.data))
 	if o := orderOf(e, "bytes"); len(r.order) == 0 || r.order[len(r.order)-1] != o {
 		r.order = append(r.order, o)
@@ -247,14 +277,21 @@ func (b *book) only(t testing.TB) *record {
 func (b *book) closed(t testing.TB, n int) (list []*record) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		list = nil
-		for _, r := range b.exchanges() {
-			if r.closed != nil {
-				list = append(list, r)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		closed := 0
+		for _, e := range b.entries {
+			if e.typ == schema.TypeClose {
+				closed++
 			}
 		}
-		return len(list) == n
+		return closed == n
 	}, 10*time.Second, time.Millisecond, "%d exchanges closed", n)
+	for _, r := range b.exchanges() {
+		if r.closed != nil {
+			list = append(list, r)
+		}
+	}
 	return list
 }
 
@@ -277,7 +314,7 @@ type proxied struct {
 	url  string
 	push string
 	stop context.CancelFunc
-	done chan error
+	done chan struct{}
 }
 
 // start runs a proxy in front of a peer; options are what the test sets of them.
@@ -299,23 +336,37 @@ func start(t testing.TB, j Journals, peer string, set ...func(*Options)) *proxie
 	p, err := New(o)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 2)
-	r := &proxied{Proxy: p, url: "http://" + front.Addr().String(), push: "http://" + back.Addr().String(), stop: cancel, done: done}
-	go func() { done <- p.Serve(ctx, front, p.Handler()) }()
-	_ = back.Close()
+	r := &proxied{
+		Proxy: p, url: "http://" + front.Addr().String(), push: "http://" + back.Addr().String(),
+		stop: cancel, done: make(chan struct{}),
+	}
+	errs := make(chan error, 2)
+	go func() { errs <- p.Serve(ctx, front, p.Handler()) }()
+	go func() { errs <- p.Serve(ctx, back, p.PushHandler()) }()
+	go func() {
+		defer close(r.done)
+		assert.NoError(t, <-errs)
+		assert.NoError(t, <-errs)
+	}()
 	t.Cleanup(func() {
 		cancel()
-		select {
-		case err := <-done:
-			assert.NoError(t, err)
-		case <-time.After(20 * time.Second):
-			assert.Fail(t, "the proxy does not end")
-		}
-		if tr, ok := p.transport.(*http.Transport); ok {
-			tr.CloseIdleConnections()
+		r.ended(t)
+		p.transport.(*http.Transport).CloseIdleConnections()
+		if p.push != nil {
+			p.push.transport.(*http.Transport).CloseIdleConnections()
 		}
 	})
 	return r
+}
+
+// ended waits for the proxy's end.
+func (p *proxied) ended(t testing.TB) {
+	t.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(20 * time.Second):
+		assert.Fail(t, "the proxy does not end")
+	}
 }
 
 // client speaks to one server and decodes nothing.

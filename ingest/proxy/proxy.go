@@ -93,6 +93,7 @@ type Proxy struct {
 	public    *url.URL // nil: as the request says
 	serveV03  bool
 	transport http.RoundTripper // to the peer
+	push      *pusher           // nil: none
 	grace     time.Duration
 	max       int64 // MaxRequest, unless a test says otherwise
 	buffers   buffers
@@ -123,6 +124,11 @@ func New(o Options) (*Proxy, error) {
 			return nil, fmt.Errorf("read option PublicURL: %w", err)
 		}
 	}
+	if o.Push != nil {
+		if p.push, err = newPusher(o.Push, newTransport(o.TLS, false)); err != nil {
+			return nil, err
+		}
+	}
 	p.notices.say = o.Notice
 	return p, nil
 }
@@ -131,36 +137,16 @@ func New(o Options) (*Proxy, error) {
 func (p *Proxy) Handler() http.Handler { return http.HandlerFunc(p.serve) }
 
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{proxy: p, in: r, chanOut: schema.ChanRequest, asker: schema.FromClient, answerer: schema.FromAgent}
-	if why := refusal(r); why != nil {
-		x.refuse(w, why)
-		return
+	x := &exchange{
+		proxy: p, in: r, url: r.URL, host: r.Host, transport: p.transport,
+		chanAsk: schema.ChanRequest, asker: schema.FromClient, answerer: schema.FromAgent, far: "upstream",
 	}
-	if r.Header.Get("Upgrade") != "" { // see refusal
-		x.in = r.Clone(r.Context())
-		x.in.Header.Del("Upgrade")
-		x.in.Header.Del("Http2-Settings")
+	x.rewrite = func(pr *httputil.ProxyRequest) {
+		pr.Out.URL = p.upstream.at(x.target())
+		x.passRequest(pr)
 	}
-	body, err := p.readBody(w, r)
-	if err != nil {
-		x.fault(w, body, err)
-		return
-	}
-	x.request = body
-	if !x.begin(w) {
-		return
-	}
-	defer x.close()
-	if !x.recordRequest(w) {
-		return
-	}
-	x.forward(w, p.transport, x.rewrite)
-}
-
-// rewrite makes the request to the peer out of the client's.
-func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
-	pr.Out.URL = x.proxy.upstream.at(pr.In.URL)
-	x.passRequest(pr)
+	x.serveUp = p.serveV03
+	x.run(w)
 }
 
 // newTransport reaches peers. It decodes nothing: what was sent is what is passed on.

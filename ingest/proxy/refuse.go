@@ -10,11 +10,20 @@ import (
 
 const grpcText = "steno proxy does not carry gRPC: use the peer's JSON-RPC or REST binding"
 
-// refused is what the proxy does not carry.
+// refused is why a request is not forwarded.
 type refused struct {
 	status int
-	grpc   bool
 	text   string
+	grpc   bool
+	broke  bool // it did not come as it should: nobody's decision
+}
+
+// cause is what the close entry says.
+func (r *refused) cause() string {
+	if r.broke {
+		return r.text
+	}
+	return fmt.Sprintf("refused with %d: %s", r.status, r.text)
 }
 
 // refusal says why a request is not carried; nil if it is. An offer to go over to HTTP/2, which some
@@ -31,25 +40,17 @@ func refusal(r *http.Request) *refused {
 	return nil
 }
 
-// refuse answers and records what is not carried.
-func (x *exchange) refuse(w http.ResponseWriter, why *refused) {
-	if !x.begin(w) {
+// answer tells the asker.
+func (r *refused) answer(w http.ResponseWriter, in *http.Request) {
+	if !r.grpc || in.ProtoMajor != 2 {
+		answerFault(w, in, r.status, r.text)
 		return
 	}
-	defer x.close()
-	x.broke("refused: " + why.text)
-	if !x.recordRequest(w) {
-		return
-	}
-	if why.grpc && x.in.ProtoMajor == 2 {
-		// Headers alone, which also end the stream: so gRPC wants an answer without messages.
-		w.Header().Set("Content-Type", "application/grpc")
-		w.Header().Set("Grpc-Status", "12") // UNIMPLEMENTED
-		w.Header().Set("Grpc-Message", why.text)
-		w.WriteHeader(http.StatusOK)
-		return
-	}
-	answerFault(w, x.in, why.status, why.text)
+	// Headers alone, which also end the stream: so gRPC wants an answer without messages.
+	w.Header().Set("Content-Type", "application/grpc")
+	w.Header().Set("Grpc-Status", "12") // UNIMPLEMENTED
+	w.Header().Set("Grpc-Message", r.text)
+	w.WriteHeader(http.StatusOK)
 }
 
 // unrecorded is what a client hears when the journal does not keep.

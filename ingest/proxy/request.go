@@ -8,30 +8,91 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/url"
 	"strings"
+
+	"github.com/steno-io/steno/ingest/journal"
+	"github.com/steno-io/steno/schema/wire/a2a"
 )
 
-// body is a request's: read whole, because it is one document, and what has to be masked in it may
-// stand anywhere.
-type body struct {
-	raw   []byte // as sent
-	plain []byte // decoded
+// request is a request's body: read whole, because it is one document, and what has to be masked in it
+// may stand anywhere.
+type request struct {
+	raw     []byte // as sent
+	plain   []byte // decoded
+	calls   calls
+	shown   []byte // plain without secrets
+	masked  masks
+	forward []byte // plain as rewritten for the other end
+	copy    []byte // forward as it is recorded, where the request is served
+	copyOf  masks
 }
 
-// errTooLarge marks a request above the bound.
-var errTooLarge = errors.New("request is too large")
+// errTooLarge marks what is above the bound.
+var errTooLarge = errors.New("it is too large")
 
-// readBody reads a request's body. With an error body is what came.
-func (p *Proxy) readBody(w http.ResponseWriter, r *http.Request) (body, error) {
-	if r.ContentLength > p.max {
-		return body{}, errTooLarge
+// readRequest reads the body and finds out what it asks for. It says why the request cannot be
+// forwarded; what came is in place then.
+func (x *exchange) readRequest(w http.ResponseWriter) *refused {
+	q := &x.request
+	if readEncoding(x.in.Header) == foreign {
+		w.Header().Set("Accept-Encoding", "gzip")
+		return &refused{status: http.StatusUnsupportedMediaType, text: fmt.Sprintf(
+			"steno proxy reads bodies plain or in gzip, not in %q", x.in.Header.Get("Content-Encoding"))}
 	}
-	raw, err := readWhole(r.Body, r.ContentLength, p.max)
-	return body{raw: raw, plain: raw}, err
+	var err error
+	if x.in.ContentLength > x.proxy.max {
+		err = errTooLarge
+	} else {
+		q.raw, err = readWhole(x.in.Body, x.in.ContentLength, x.proxy.max)
+	}
+	q.plain = q.raw
+	if readEncoding(x.in.Header) == gzipped && len(q.raw) > 0 {
+		var broke error
+		q.plain, broke = gunzipWhole(q.raw, x.proxy.max)
+		if err == nil {
+			err = broke
+		}
+	}
+	q.forward = q.plain
+	q.calls = readCalls(x.in.Method, x.url.EscapedPath(), q.plain)
+	q.shown = x.maskRequest(q.plain, q.masked.add)
+	if err != nil {
+		return x.unreadable(w, err)
+	}
+	x.card = x.in.Method == http.MethodGet && isCardPath(x.in.Method, x.url.EscapedPath())
+	switch {
+	case x.serveUp:
+		x.requestUp()
+	case x.serveDown:
+		x.pushDown()
+	}
+	if x.served != "" {
+		q.copy = x.maskRequest(q.forward, q.copyOf.add)
+	}
+	if x.proxy.push != nil {
+		q.forward = x.proxy.push.redirect(q.forward, requestConfigs(q.forward, q.calls), x.served != "")
+	}
+	return nil
 }
 
-// readWhole reads up to max bytes; size is what was announced, -1 if nothing was. With an error it
-// gives what came, but for a text above the bound.
+// unreadable says why a request that did not come as it should is not forwarded.
+func (x *exchange) unreadable(w http.ResponseWriter, err error) *refused {
+	if errors.Is(err, errTooLarge) {
+		x.request = request{} // a part of it says less than its length
+		w.Header().Set("Connection", "close")
+		return &refused{status: http.StatusRequestEntityTooLarge, text: fmt.Sprintf(
+			"steno proxy takes requests of %d bytes at most", x.proxy.max)}
+	}
+	why := &refused{status: http.StatusBadRequest, text: "read request: " + err.Error(), broke: true}
+	if !errors.Is(err, errGzip) && !errors.Is(err, errDeflate) {
+		why.text = x.gone(nil) + " in the middle of its request: " + err.Error()
+	}
+	return why
+}
+
+// readWhole reads up to limit bytes; size is what was announced, -1 if nothing was. With an error it
+// gives what came, but for what is above the bound.
 func readWhole(from io.Reader, size, limit int64) ([]byte, error) {
 	var buf bytes.Buffer
 	if size > 0 { // an announcement costs the sender nothing: memory comes with the bytes
@@ -44,27 +105,40 @@ func readWhole(from io.Reader, size, limit int64) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// fault answers and records a request that did not come whole.
-func (x *exchange) fault(w http.ResponseWriter, came body, err error) {
-	x.request = came
-	if !x.begin(w) {
-		return
+// maskRequest is a request's text as it is recorded.
+func (x *exchange) maskRequest(text []byte, said func(string)) []byte {
+	return maskBehind(x.proxy.maskConfigs(text, requestConfigs(text, x.request.calls), said), said)
+}
+
+// recordRequest records what is about to be forwarded, and as what.
+func (x *exchange) recordRequest() error {
+	lane := x.lane(x.chanAsk)
+	if err := x.recordAsk(lane, x.evidence(x.in.Header, x.url), x.request.shown, x.request.masked); err != nil || x.served == "" {
+		return err
 	}
-	defer x.close()
-	status, text := http.StatusBadRequest, fmt.Sprintf("read request: %v", err)
-	switch {
-	case errors.Is(err, errTooLarge):
-		status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("refused with %d: the request is larger than %d bytes", http.StatusRequestEntityTooLarge, x.proxy.max)
-		w.Header().Set("Connection", "close") // nobody reads the rest
-	default:
-		if gone := x.gone(nil); gone == errStopped.Error() || errors.Is(err, io.ErrUnexpectedEOF) || x.in.Context().Err() != nil {
-			text = gone + " in the middle of its request"
-		}
+	header := x.in.Header.Clone()
+	x.copied(header)
+	evidence := x.evidence(header, x.target())
+	evidence.Served = x.served
+	return x.recordAsk(inStead(lane), evidence, x.request.copy, x.request.copyOf)
+}
+
+func (x *exchange) recordAsk(lane journal.Lane, evidence a2a.Evidence, text []byte, masked masks) error {
+	evidence.Bytes = uint64(len(text))
+	all := masks(evidence.Masked)
+	for _, what := range masked {
+		all.add(what)
 	}
-	x.broke(text)
-	if x.recordRequest(w) {
-		answerFault(w, x.in, status, text)
+	evidence.Masked = all
+	if err := x.say(lane, evidence); err != nil {
+		return err
 	}
+	return x.keep(lane, x.asker, text)
+}
+
+// evidence is what the request line and the headers say.
+func (x *exchange) evidence(h http.Header, u *url.URL) a2a.Evidence {
+	return requestEvidence(x.in.Method, u, x.host, h)
 }
 
 // passRequest completes a request whose URL is set: everything but the way stays as sent.
@@ -74,11 +148,23 @@ func (x *exchange) passRequest(pr *httputil.ProxyRequest) {
 	passForwarded(pr)
 	narrowEncodings(out.Header)
 	out.Header.Del("Expect") // the body is here already
-	x.passBody(out, x.request.raw)
+	if x.copied != nil {
+		x.copied(out.Header)
+	}
+	if x.card { // a part of a card cannot be read
+		out.Header.Del("Range")
+		out.Header.Del("If-Range")
+	}
+	if bytes.Equal(x.request.forward, x.request.plain) {
+		x.passBody(out, x.request.raw)
+		return
+	}
+	dropEncodings(out.Header)
+	x.passBody(out, x.request.forward)
 }
 
 func (x *exchange) passBody(out *http.Request, text []byte) {
-	out.ContentLength = int64(len(text))
+	out.ContentLength, out.TransferEncoding = int64(len(text)), nil
 	out.Body, out.GetBody = http.NoBody, nil
 	if len(text) == 0 {
 		return
@@ -100,7 +186,8 @@ func passForwarded(pr *httputil.ProxyRequest) {
 		}
 	}
 	if ip, _, err := net.SplitHostPort(pr.In.RemoteAddr); err == nil {
-		out.Set("X-Forwarded-For", strings.Join(append(in["X-Forwarded-For"][:len(in["X-Forwarded-For"]):len(in["X-Forwarded-For"])], ip), ", "))
+		before := in["X-Forwarded-For"]
+		out.Set("X-Forwarded-For", strings.Join(append(before[:len(before):len(before)], ip), ", "))
 	}
 	if out.Get("X-Forwarded-Host") == "" {
 		out.Set("X-Forwarded-Host", pr.In.Host)

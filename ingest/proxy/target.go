@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -72,4 +73,63 @@ func unescaped(path string) string {
 		return path
 	}
 	return plain
+}
+
+// under is the rest of an escaped path below the peer's; ok is false for a path elsewhere.
+func (t target) under(path string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, t.prefix)
+	return rest, ok && (rest == "" || rest[0] == '/')
+}
+
+// rebase is a URL's way, from its path on, at the proxy.
+func rebase(base, path string, u *url.URL) string {
+	if u.RawQuery != "" || u.ForceQuery {
+		path += "?" + u.RawQuery
+	}
+	if f := u.EscapedFragment(); f != "" {
+		path += "#" + f
+	}
+	return base + path
+}
+
+// redirect is where a redirect of the peer leads through the proxy; one that leads elsewhere stays.
+func (t target) redirect(location, base string) string {
+	u, err := url.Parse(location)
+	if err != nil || u.Opaque != "" || u.User != nil {
+		return location
+	}
+	switch {
+	case u.Host == "" && u.Scheme == "":
+		if !strings.HasPrefix(u.Path, "/") {
+			return location // it goes out from the request's path
+		}
+		if b, err := url.Parse(base); err == nil {
+			base = b.EscapedPath()
+		}
+	case u.Scheme == "":
+		u.Scheme = t.url.Scheme
+		fallthrough
+	default:
+		if origin(u) != origin(t.url) {
+			return location
+		}
+	}
+	rest, ok := t.under(u.EscapedPath())
+	if !ok {
+		return location
+	}
+	if rest == "" {
+		rest = "/"
+	}
+	return rebase(base, rest, u)
+}
+
+// origin is a URL's scheme, host and port, spelt in one way.
+func origin(u *url.URL) string {
+	port := u.Port()
+	scheme := strings.ToLower(u.Scheme)
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[scheme]
+	}
+	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
