@@ -12,7 +12,7 @@ build:            ## bin/steno
 install:          ## into $GOBIN
 	CGO_ENABLED=0 $(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/steno
 
-demo: build       ## the whole pipeline on a bundled recording
+demo: build       ## the whole pipeline on bundled recordings
 	./bin/steno demo
 
 test:             ## all tests

@@ -17,9 +17,9 @@ import (
 	"github.com/steno-io/steno/schema"
 )
 
-// demoRecordings are real sessions; their licence lies beside them.
+// demoRecordings are real sessions; where they are from lies beside them.
 //
-//go:embed recordings/zed-1.5.4-claude-code-0.43.0.json recordings/goose-1.37.0.json
+//go:embed recordings/zed-1.5.4-claude-code-0.43.0.json recordings/goose-1.37.0.json recordings/a2a-go-2.4.0.jsonl
 var demoRecordings embed.FS
 
 // demoTranscripts are the recordings in the order of the demo, each with the session to watch.
@@ -29,6 +29,7 @@ var demoTranscripts = []struct {
 }{
 	{"recordings/zed-1.5.4-claude-code-0.43.0.json", 1},
 	{"recordings/goose-1.37.0.json", 1},
+	{"recordings/a2a-go-2.4.0.jsonl", 0},
 }
 
 // demoIdle is the longest pause of the demo.
@@ -40,9 +41,9 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the whole pipeline on bundled recordings, then verify it",
-		Long: `demo plays two bundled recordings of real agents through the whole pipeline
-(embedded NATS, translator, sink, ledger), prints each transcript as it grows, and
-then folds the stored frames again and compares.
+		Long: `demo plays bundled recordings, two of ACP agents and one of an A2A peer, through
+the whole pipeline (embedded NATS, translator, sink, ledger), prints each transcript
+as it grows, and then folds the stored frames again and compares.
 
 It works in a data directory of its own beside the usual one, a new one each time
 (it removes those of earlier demos that nobody uses), unless --data on the command

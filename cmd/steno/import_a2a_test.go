@@ -50,7 +50,7 @@ func a2aFiles(t *testing.T) (paths []string) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		paths = append(paths, a2aFile(t, dir, name, opened(name, all[name])))
 	}
-	return paths
+	return append(paths, recording("a2a-go-2.4.0.jsonl"))
 }
 
 // opened puts an open frame before the frames: two recordings of the same bytes are two captures then.
@@ -106,6 +106,20 @@ func TestEveryA2AFileTranslatesAsItIsStored(t *testing.T) {
 		require.Equal(t, schema.A2A, s.Protocol)
 	}
 	require.Contains(t, ok(t, "verify", "--data", data), " 0 unaccounted\n")
+}
+
+// What translates as it is stored also reads and replays.
+func TestA2AIsShownTailedAndReplayed(t *testing.T) {
+	data := t.TempDir()
+	ok(t, "import", "--data", data, recording("a2a-go-2.4.0.jsonl"))
+	const said = "user\n  orders slow\n\n· Looking at the order list\n\nagent · orders\n  Seven <b>open</b> orders in Łódź.\n" +
+		"  [data · count 7, ids [1,2]]\n  [raw · 3 bytes]\n  [url · https://files.example/a.csv · text/csv]\n\n■ end of turn\n"
+	up := startUp(t, data)
+	defer up.stop(t)
+	for _, args := range [][]string{{"show"}, {"tail", "--until-end"}, {"replay", "--speed", "100"}} {
+		require.Contains(t, ok(t, append(args, "--data", data)...), said, args)
+	}
+	require.Regexp(t, `ended +a2a orders +orders slow`, ok(t, "ls", "--data", data))
 }
 
 // A frame of the same bytes in another place is another frame.

@@ -68,7 +68,7 @@ func (a *app) root() *cobra.Command {
 		Long: `steno records what AI agents say to each other and to their users: every frame
 verbatim, one ordered transcript per session, live and for good, and a command
 that proves the one follows from the other.`,
-		Example: `  steno demo                          the whole pipeline on a bundled recording
+		Example: `  steno demo                          the whole pipeline on bundled recordings
   steno record -- my-agent --acp      tap an agent: put this in front of its command
   steno proxy --upstream URL          tap an A2A peer: clients talk to it through this
   steno ls                            what was recorded
