@@ -16,16 +16,24 @@ type form struct {
 	name   string
 	server line
 	dial   dial
+	noTask string // how a task ends that the agent never announces; none: it goes on
 }
 
+const (
+	wrong     = "processor error: execution failed before a task was created: first event must be a Task or a message: invalid agent response"
+	wrongRPC  = `stop Error "-32006 ` + wrong + `"`
+	wrongREST = `stop Error "INTERNAL ` + wrong + `"`
+)
+
+// The old line has JSON-RPC alone; v0.3 over REST is spoken by the new one.
 var forms = []form{
-	{"v0.3 JSON-RPC", v03server, dialV03},
-	{"v0.3 JSON-RPC, new client", v03server, dialCompatJSONRPC},
-	{"v0.3 JSON-RPC, new server", v10server, dialV03},
-	{"v0.3 JSON-RPC, new client and server", v10server, dialCompatJSONRPC},
-	{"v0.3 REST", v10server, dialCompatREST},
-	{"v1.0 JSON-RPC", v10server, dialV10JSONRPC},
-	{"v1.0 REST", v10server, dialV10REST},
+	{"v0.3 JSON-RPC", v03server, dialV03, ""},
+	{"v0.3 JSON-RPC, new client", v03server, dialCompatJSONRPC, ""},
+	{"v0.3 JSON-RPC, new server", v10server, dialV03, wrongRPC},
+	{"v0.3 JSON-RPC, new client and server", v10server, dialCompatJSONRPC, wrongRPC},
+	{"v0.3 REST", v10server, dialCompatREST, wrongREST},
+	{"v1.0 JSON-RPC", v10server, dialV10JSONRPC, wrongRPC},
+	{"v1.0 REST", v10server, dialV10REST, wrongREST},
 }
 
 // patience bounds everything that is waited for.
@@ -57,13 +65,19 @@ func (f form) talk(t *testing.T, s *server, url string, leaves bool, speak func(
 }
 
 // same requires that a conversation with the proxy and one without are the same.
-func same(t *testing.T, s *server, proxy string, direct, proxied talk) {
+func same(t *testing.T, s *server, p *tap, direct, proxied talk) {
 	t.Helper()
-	bare, tapped := newMask(s.url, "<agent>"), newMask(proxy, "<agent>", s.url, "<upstream>")
+	hears(t, s, p, direct, proxied)
+	bare, tapped := newMask(s.url, "<agent>"), newMask(s.url, "<agent>", p.url, "<proxy>")
+	require.Equal(t, bare.exchanges(direct.arrived), tapped.exchanges(proxied.arrived), "the bytes that the server sees")
+}
+
+// hears requires it of the client's side alone.
+func hears(t *testing.T, s *server, p *tap, direct, proxied talk) {
+	t.Helper()
+	bare, tapped := newMask(s.url, "<agent>"), newMask(p.url, "<agent>", s.url, "<upstream>")
 	require.Equal(t, bare.exchanges(direct.exchanges), tapped.exchanges(proxied.exchanges), "the bytes that the client sees")
 	require.Equal(t, bare.heard(direct.heard), tapped.heard(proxied.heard), "what the client's SDK makes of them")
-	bare, tapped = newMask(s.url, "<agent>"), newMask(s.url, "<agent>", proxy, "<proxy>")
-	require.Equal(t, bare.exchanges(direct.arrived), tapped.exchanges(proxied.arrived), "the bytes that the server sees")
 }
 
 // calm takes keep-alives out of streams: how many there are is a matter of time.

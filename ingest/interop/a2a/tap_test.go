@@ -1,47 +1,157 @@
+//go:build proxy
+
 package interop
 
 import (
+	"bufio"
 	"bytes"
-	"io"
-	"log"
-	"net/http"
-	"net/http/httputil"
-	"net/url"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// standIn is a plain reverse proxy that rewrites cards.
-func standIn(t *testing.T, upstream string) string {
-	target, err := url.Parse(upstream)
+// tap is a steno proxy and the directory that it writes to.
+type tap struct {
+	url, data string
+	said      *bytes.Buffer // its stderr; whole once it has ended
+	end       func()
+}
+
+var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+
+// startTap puts a proxy before a server and returns once it says where it listens.
+func startTap(t *testing.T, upstream string, flags ...string) *tap {
+	t.Helper()
+	p := &tap{data: t.TempDir(), said: &bytes.Buffer{}}
+	cmd := exec.Command(steno, append([]string{"proxy", "--listen", "127.0.0.1:0", "--upstream", upstream, "--peer", "orders", "--data", p.data}, flags...)...)
+	cmd.Env = clean(p.data)
+	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
-	var self string
-	proxy := &httputil.ReverseProxy{
-		FlushInterval: -1, Transport: &http.Transport{}, ErrorLog: log.New(t.Output(), "proxy: ", 0),
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(target)
-		},
-		ModifyResponse: func(resp *http.Response) error {
-			if resp.Request.Method != "GET" && resp.Header.Get("Content-Type") == "text/event-stream" {
-				return nil
+	require.NoError(t, cmd.Start())
+	listens, closed := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(closed)
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			p.said.Write(append(lines.Bytes(), '\n'))
+			for _, url := range address.FindAllString(lines.Text(), -1) {
+				if url != upstream && len(listens) == 0 {
+					listens <- url
+				}
 			}
-			whole, err := io.ReadAll(resp.Body)
-			if err != nil {
-				return err
-			}
-			whole = bytes.ReplaceAll(whole, []byte(upstream), []byte(self))
-			resp.Body = io.NopCloser(bytes.NewReader(whole))
-			return nil
-		},
-	}
-	self = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Else the answer may begin while the request's end is still being read, and then both are cut.
-		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	}()
+	ended := false
+	p.end = func() {
+		if ended {
 			return
 		}
-		proxy.ServeHTTP(w, r)
+		ended = true
+		late := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		<-closed
+		err := cmd.Wait()
+		require.True(t, late.Stop(), "steno proxy did not end in time:\n%s", p.said)
+		require.NoError(t, err, "steno proxy:\n%s", p.said)
+	}
+	t.Cleanup(p.end)
+	select {
+	case p.url = <-listens:
+	case <-closed:
+		t.Fatalf("steno proxy has ended: %v\n%s", cmd.Wait(), p.said)
+	case <-time.After(patience):
+		t.Fatal("steno proxy does not say where it listens")
+	}
+	return p
+}
+
+// clean is an environment in which nothing of the user's own settings steers steno.
+func clean(home string) []string {
+	env := []string{"HOME=" + home}
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); name != "HOME" && !strings.HasPrefix(name, "STENO_") && !strings.HasPrefix(name, "XDG_") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// command runs a reading command and gives its lines.
+func (p *tap) command(t *testing.T, args ...string) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), steno, append(args, "--data", p.data)...)
+	cmd.Env = clean(p.data)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &said, patience
+	require.NoError(t, cmd.Run(), "steno %s:\n%s", strings.Join(args, " "), &said)
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
+
+// listed is a line of steno ls.
+type listed struct {
+	Key, Protocol, Agent, Status      string
+	Frames, Events, Head, Unaccounted int
+}
+
+// hasTold requires that the conversations which passed have given exactly these transcripts, while the
+// proxy lives, and that steno verify agrees.
+func (p *tap) hasTold(t *testing.T, want []transcript) {
+	t.Helper()
+	left := map[string]int{}
+	for _, w := range want {
+		left[w.String()]++
+	}
+	frames, events := 0, 0
+	for _, line := range p.command(t, "ls", "--json") {
+		var l listed
+		require.NoError(t, json.Unmarshal([]byte(line), &l), line)
+		require.Equal(t, []any{"a2a", "orders", 0, l.Events}, []any{l.Protocol, l.Agent, l.Unaccounted, l.Head}, line)
+		require.Regexp(t, `^default/orders/[0-9a-f-]{36}/0/1/0$`, l.Key)
+		frames, events = frames+l.Frames, events+l.Events
+		shown := p.command(t, "show", l.Key, "--json")
+		require.Len(t, shown, l.Events, l.Key)
+		got := read(t, shown)
+		if len(got) == 0 { // a card, or what else belongs to no conversation
+			continue
+		}
+		require.Positive(t, left[got.String()], "%s is not expected, or not so often:\n%s\nexpected:\n%v", l.Key, got, left)
+		left[got.String()]--
+	}
+	for text, n := range left {
+		require.Zero(t, n, "missing:\n%s", text)
+	}
+	var v struct {
+		Frames, Events, Unaccounted, Open, Gaps int
+		Findings                                []any
+	}
+	verdict := p.command(t, "verify", "--json")
+	require.NoError(t, json.Unmarshal([]byte(verdict[len(verdict)-1]), &v))
+	require.Equal(t, []any{frames, events, 0, 0, 0, 0}, []any{v.Frames, v.Events, v.Unaccounted, v.Open, v.Gaps, len(v.Findings)}, verdict)
+}
+
+// keepsSecret requires that none of the words is anywhere in what the proxy leaves behind.
+func (p *tap) keepsSecret(t *testing.T, words ...string) {
+	t.Helper()
+	p.end()
+	require.NoError(t, filepath.WalkDir(p.data, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, word := range words {
+			require.NotContains(t, string(text), word, path)
+		}
+		return err
 	}))
-	return self
+	for _, word := range words {
+		require.NotContains(t, p.said.String(), word)
+	}
 }

@@ -14,7 +14,8 @@ import (
 type exchange struct {
 	request, answer head
 	asked, answered bytes.Buffer
-	end             string // how the answer ended: eof, left (by the reader), or an error
+	end             string        // how the answer ended: eof, left (by the reader), or an error
+	done            chan struct{} // closed once the server has answered; of arrivals alone
 }
 
 // head is what stands above a body.
@@ -110,7 +111,11 @@ type arrivals struct {
 
 func (a *arrivals) before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &exchange{request: head{fmt.Sprintf("%s http://%s%s %s", r.Method, r.Host, r.URL.RequestURI(), r.Proto), r.Header.Clone(), r.ContentLength}}
+		x := &exchange{
+			request: head{fmt.Sprintf("%s http://%s%s %s", r.Method, r.Host, r.URL.RequestURI(), r.Proto), r.Header.Clone(), r.ContentLength},
+			done:    make(chan struct{}),
+		}
+		defer close(x.done)
 		if _, err := x.asked.ReadFrom(r.Body); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
