@@ -13,8 +13,12 @@ func TestEveryFormIsTheSameWithTheProxy(t *testing.T) {
 		for _, streaming := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/streaming=%v", f.name, streaming), func(t *testing.T) {
 				t.Parallel()
-				plain, alive := f.server(t, options{}), f.server(t, options{alive: streaming})
-				taps := map[*server]*tap{plain: startTap(t, plain.url), alive: startTap(t, alive.url)}
+				plain := f.server(t, options{})
+				alive, taps := plain, map[*server]*tap{plain: startTap(t, plain.url)}
+				if streaming {
+					alive = f.server(t, options{alive: true})
+					taps[alive] = startTap(t, alive.url)
+				}
 				told := map[*server][]transcript{}
 				for _, s := range scenarios {
 					peer, leaves := plain, streaming && s.until != ""

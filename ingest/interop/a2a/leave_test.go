@@ -44,8 +44,8 @@ func TestAClientThatLeavesIsGoneForTheServer(t *testing.T) {
 			require.Equal(t, completed, laterProxy.heard[1].state)
 			p.hasTold(t, []transcript{{
 				`User answer "orders hold" revision 0`, looking, `Assistant answer "Seven <b>open</b> orders" revision 0`,
-				`note "stream ended without a terminal state"`,
-				`Assistant answer "Seven <b>open</b> orders in Łódź." revision 1`,
+				`note "stream ended without a terminal state: client went away"`,
+				`Assistant answer "Seven <b>open</b> orders in Łódź." revision 2`,
 				"part data", "part raw", "part url", `stop EndTurn ""`,
 			}})
 		})

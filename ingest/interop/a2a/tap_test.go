@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -32,45 +33,59 @@ var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 func startTap(t *testing.T, upstream string, flags ...string) *tap {
 	t.Helper()
 	p := &tap{data: t.TempDir(), said: &bytes.Buffer{}}
-	cmd := exec.Command(steno, append([]string{"proxy", "--listen", "127.0.0.1:0", "--upstream", upstream, "--peer", "orders", "--data", p.data}, flags...)...)
+	args := append([]string{"proxy", "--listen", "127.0.0.1:0", "--upstream", upstream, "--peer", "orders"}, flags...)
+	p.end = p.start(t, args, p.said, func(line string) bool {
+		for _, url := range address.FindAllString(line, -1) {
+			if url != upstream && p.url == "" {
+				p.url = url
+			}
+		}
+		return p.url != ""
+	})
+	return p
+}
+
+// start runs a command that lives until it is ended, and returns once a line on its stderr is what is
+// waited for. The end is by SIGTERM, in time, with status 0.
+func (p *tap) start(t *testing.T, args []string, said *bytes.Buffer, ready func(line string) bool) (end func()) {
+	t.Helper()
+	cmd := exec.Command(steno, append(args, "--data", p.data)...)
 	cmd.Env = clean(p.data)
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	listens, closed := make(chan string, 1), make(chan struct{})
+	is, closed := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(closed)
+		waits := true
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			p.said.Write(append(lines.Bytes(), '\n'))
-			for _, url := range address.FindAllString(lines.Text(), -1) {
-				if url != upstream && len(listens) == 0 {
-					listens <- url
-				}
+			said.Write(append(lines.Bytes(), '\n'))
+			if waits && ready(lines.Text()) {
+				waits = false
+				close(is)
 			}
 		}
 	}()
-	ended := false
-	p.end = func() {
-		if ended {
-			return
-		}
-		ended = true
-		late := time.AfterFunc(patience, func() { cmd.Process.Kill() })
-		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-		<-closed
-		err := cmd.Wait()
-		require.True(t, late.Stop(), "steno proxy did not end in time:\n%s", p.said)
-		require.NoError(t, err, "steno proxy:\n%s", p.said)
+	var once sync.Once
+	end = func() {
+		once.Do(func() {
+			late := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM), "steno %s", args[0])
+			<-closed
+			err := cmd.Wait()
+			require.True(t, late.Stop(), "steno %s did not end in time:\n%s", args[0], said)
+			require.NoError(t, err, "steno %s:\n%s", args[0], said)
+		})
 	}
-	t.Cleanup(p.end)
+	t.Cleanup(end)
 	select {
-	case p.url = <-listens:
+	case <-is:
 	case <-closed:
-		t.Fatalf("steno proxy has ended: %v\n%s", cmd.Wait(), p.said)
+		t.Fatalf("steno %s has ended: %v\n%s", args[0], cmd.Wait(), said)
 	case <-time.After(patience):
-		t.Fatal("steno proxy does not say where it listens")
+		t.Fatalf("steno %s does not say that it is there", args[0])
 	}
-	return p
+	return end
 }
 
 // clean is an environment in which nothing of the user's own settings steers steno.
@@ -97,14 +112,17 @@ func (p *tap) command(t *testing.T, args ...string) []string {
 
 // listed is a line of steno ls.
 type listed struct {
-	Key, Protocol, Agent, Status      string
+	Key, Protocol, Agent              string
 	Frames, Events, Head, Unaccounted int
+	Empty                             bool
 }
 
 // hasTold requires that the conversations which passed have given exactly these transcripts, while the
 // proxy lives, and that steno verify agrees.
 func (p *tap) hasTold(t *testing.T, want []transcript) {
 	t.Helper()
+	// Each command would do without, but would have to start all that is needed for it.
+	defer p.start(t, []string{"up"}, &bytes.Buffer{}, func(line string) bool { return strings.HasPrefix(line, "steno up: data in ") })()
 	left := map[string]int{}
 	for _, w := range want {
 		left[w.String()]++
@@ -116,12 +134,12 @@ func (p *tap) hasTold(t *testing.T, want []transcript) {
 		require.Equal(t, []any{"a2a", "orders", 0, l.Events}, []any{l.Protocol, l.Agent, l.Unaccounted, l.Head}, line)
 		require.Regexp(t, `^default/orders/[0-9a-f-]{36}/0/1/0$`, l.Key)
 		frames, events = frames+l.Frames, events+l.Events
+		if l.Empty { // a card, or what else is no conversation
+			continue
+		}
 		shown := p.command(t, "show", l.Key, "--json")
 		require.Len(t, shown, l.Events, l.Key)
 		got := read(t, shown)
-		if len(got) == 0 { // a card, or what else belongs to no conversation
-			continue
-		}
 		require.Positive(t, left[got.String()], "%s is not expected, or not so often:\n%s\nexpected:\n%v", l.Key, got, left)
 		left[got.String()]--
 	}
