@@ -77,15 +77,6 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	recorder := &recorder{app: a, series: series, pass: f.whenFull == string(journal.Pass)}
-	options, err := a.proxyOptions(f, recorder)
-	if err != nil {
-		return err
-	}
-	p, err := proxy.New(options)
-	if err != nil {
-		return a.badValue(err, "upstream", "public-url", "push-url")
-	}
 	clients, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return a.badValue(fmt.Errorf("--listen: %w", err), "listen")
@@ -97,6 +88,15 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 			return a.badValue(fmt.Errorf("--push-listen: %w", err), "push-listen")
 		}
 		defer pushes.Close()
+	}
+	recorder := &recorder{app: a, series: series, pass: f.whenFull == string(journal.Pass)}
+	options, err := a.proxyOptions(f, recorder, pushes)
+	if err != nil {
+		return err
+	}
+	p, err := proxy.New(options)
+	if err != nil {
+		return a.badValue(err, "upstream", "public-url", "push-url")
 	}
 	return a.serveProxy(ctx, f, p, recorder, clients, pushes)
 }
@@ -162,20 +162,19 @@ func (a *app) proxyHead(f *proxyFlags) (journal.Head, error) {
 	}, nil
 }
 
-func (a *app) proxyOptions(f *proxyFlags, r *recorder) (proxy.Options, error) {
+func (a *app) proxyOptions(f *proxyFlags, r *recorder, pushes net.Listener) (proxy.Options, error) {
 	o := proxy.Options{
 		Upstream: f.upstream, PublicURL: f.publicURL, ServeV03: f.serveV03, Journals: r,
 		Notice: func(what string) { fmt.Fprintln(a.err, "steno proxy:", what) },
 	}
-	if f.pushListen == "" {
+	if pushes == nil {
 		return o, nil
 	}
 	if f.pushURL == "" {
-		host, port, err := net.SplitHostPort(f.pushListen)
-		if err != nil || port == "0" || host == "" || net.ParseIP(host).IsUnspecified() {
+		if host, _, err := net.SplitHostPort(f.pushListen); err != nil || host == "" || net.ParseIP(host).IsUnspecified() {
 			return o, a.badValue(fmt.Errorf("--push-listen %q: the peer must be told where to post: give --push-url, too", f.pushListen), "push-listen")
 		}
-		f.pushURL = "http://" + f.pushListen
+		f.pushURL = "http://" + pushes.Addr().String()
 	}
 	key, err := a.pushKey(f.pushKey)
 	if err != nil {

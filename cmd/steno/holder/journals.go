@@ -12,6 +12,7 @@ import (
 
 	"github.com/steno-io/steno/ingest/filing"
 	"github.com/steno-io/steno/ingest/journal"
+	"github.com/steno-io/steno/schema"
 )
 
 // Times of the journals' keeper.
@@ -111,7 +112,47 @@ func (j *journals) take(ctx context.Context, g *errgroup.Group) error {
 		}
 		s := &source{ended: make(chan struct{})}
 		j.active[info.ID] = s
-		g.Go(func() error { return j.publish(ctx, info, mark, s) })
+		before := j.before(infos, info)
+		g.Go(func() error {
+			if err := j.follow(ctx, before); err != nil {
+				return err
+			}
+			return j.publish(ctx, info, mark, s)
+		})
+	}
+	return nil
+}
+
+// before lists the older journals, not known to be stored, of the same peer's proxies: a conversation
+// may be in several. j.mu is held; infos are by age.
+func (j *journals) before(infos []journal.Info, info journal.Info) (older []journal.Info) {
+	if info.Head.Open.Protocol != schema.A2A {
+		return nil
+	}
+	same := func(h journal.Head) bool {
+		return h.Open.Protocol == schema.A2A && h.Open.Peer == info.Head.Open.Peer && h.Destination == info.Head.Destination &&
+			h.Identity.Namespace == info.Head.Identity.Namespace && h.Identity.Workflow == info.Head.Identity.Workflow
+	}
+	for _, other := range infos {
+		if other.ID == info.ID {
+			break
+		}
+		_, done := j.done[other.ID]
+		itself := other.Head.Destination != "" && other.Alive
+		if other.Err == nil && !done && !itself && same(other.Head) {
+			older = append(older, other)
+		}
+	}
+	return older
+}
+
+// follow waits until what older journals held is stored, or is known not to come through, so that a
+// conversation that was journalled while nobody published is stored in its order.
+func (j *journals) follow(ctx context.Context, older []journal.Info) error {
+	for _, info := range older {
+		if _, _, err := j.stored(ctx, info); err != nil {
+			return err
+		}
 	}
 	return nil
 }
