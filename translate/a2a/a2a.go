@@ -34,6 +34,6 @@ func (Translator) Fold(id schema.Identity) translate.Fold {
 	return &fold{
 		id: id, stamp: translate.NewStamp(id),
 		reader: jsontree.Reader{Depth: wire.Depth}, exchanges: map[string]*exchange{},
-		tasks: map[string]*task{}, ids: map[string]int{}, users: map[userKey]bool{}, contexts: map[string]bool{},
+		tasks: map[string]*task{}, ids: map[string]int{}, users: map[userKey]bool{}, told: map[userKey]bool{}, contexts: map[string]bool{},
 	}
 }

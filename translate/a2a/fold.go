@@ -23,6 +23,7 @@ type fold struct {
 	order     []*task          // all, those without an id too
 	ids       map[string]int   // how often a message id was given out
 	users     map[userKey]bool // the user's words so far
+	told      map[userKey]bool // those that only the agent told of
 	contexts  map[string]bool  // conversations named so far
 	context   string           // the one named last
 	key       []byte           // scratch

@@ -69,7 +69,24 @@ func (x *fold) asking(e *exchange, v jsontree.Value) {
 	x.dialect = requestDialect(e, message)
 	e.turn = x.seq
 	w := x.words(e.asked, message, "\n", jsontree.Value{})
+	if key := keyOf(message, w); x.told[key] { // an answer, or a push, overtook the request
+		delete(x.told, key)
+		e.users = append(e.users, key)
+		return
+	}
 	x.userSays(e, e.asked, message, w, 0)
+}
+
+func keyOf(message jsontree.Value, w words) userKey {
+	return userKey{string(wire.ID(message, "messageId")), sum([]byte(w.text))}
+}
+
+// tells gives the user's words as the agent repeats them.
+func (x *fold) tells(e *exchange, t *task, message jsontree.Value, w words, flag schema.Flag) {
+	if key := keyOf(message, w); key.id != "" {
+		x.told[key] = true
+	}
+	x.userSays(e, t, message, w, translate.Of(flag)|t.flags)
 }
 
 // ask takes the task and the conversation that a request names.
@@ -105,8 +122,8 @@ func requestDialect(e *exchange, message jsontree.Value) wire.Dialect {
 
 // userSays gives the user's Message and what else a message of the user's holds.
 func (x *fold) userSays(e *exchange, t *task, message jsontree.Value, w words, flags translate.FlagSet) {
-	id := string(wire.ID(message, "messageId"))
-	key := userKey{id, sum([]byte(w.text))}
+	key := keyOf(message, w)
+	id := key.id
 	if id != "" && x.users[key] {
 		flags |= translate.Of(schema.FlagRetry)
 	}

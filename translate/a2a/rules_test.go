@@ -278,3 +278,16 @@ func TestTheVersionOfALabelIsTheObjectsElseTheExchanges(t *testing.T) {
 		require.Equal(t, c.want, events[len(events)-1].Kind.(*schema.Raw).Source, name)
 	}
 }
+
+// A push, or another replica's stream, may be stored before the request that it answers: the user's
+// words are said once all the same. Said again after that they are a retry.
+func TestARequestThatIsOvertaken(t *testing.T) {
+	const (
+		ask  = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"How many?"}]}}}`
+		push = `{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"},"history":[{"messageId":"m","role":"ROLE_USER","parts":[{"text":"How many?"}]}]}}`
+		done = `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"},"artifacts":[{"artifactId":"a","parts":[{"text":"14"}]}]}}}`
+	)
+	turn := []string{`User answer "How many?" revision 0`, `Assistant answer "14" revision 0`, `stop EndTurn ""`}
+	require.Equal(t, turn, told(t, "! p "+push, "x p", "> e "+ask, "< e "+done, "x e"))
+	require.Equal(t, append([]string{turn[0]}, turn...), told(t, "! p "+push, "x p", "> e "+ask, "> f "+ask, "< e "+done, "x e", "x f"))
+}

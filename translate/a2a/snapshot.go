@@ -59,7 +59,7 @@ func (x *fold) pastTurn(e *exchange, t *task, message jsontree.Value, id string)
 	if !t.stopped {
 		x.endNotes(t)
 	}
-	x.userSays(e, t, message, w, translate.Of(schema.FlagFromHistory)|t.flags)
+	x.tells(e, t, message, w, schema.FlagFromHistory)
 }
 
 func (x *fold) pastWords(t *task, message, status jsontree.Value, id string) {

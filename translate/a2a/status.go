@@ -81,7 +81,7 @@ func (x *fold) echo(e *exchange, t *task, message jsontree.Value, id string, fla
 	if x.heard(e, id, w.text) {
 		return
 	}
-	x.userSays(e, t, message, w, translate.Of(flag)|t.flags)
+	x.tells(e, t, message, w, flag)
 }
 
 // progress folds what is said while the task goes on. A frame that repeats the state and brings text
