@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 INPUTS  ?= 30000
 
-.PHONY: build install demo test race fuzz bench lint golden
+.PHONY: build install demo test race interop fuzz bench lint golden
 
 build:            ## bin/steno
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/steno ./cmd/steno
@@ -21,6 +21,9 @@ test:             ## all tests
 race:             ## all tests under the race detector
 	$(GO) test -count=1 -race ./...
 
+interop:          ## A2A peers of the Go SDK, with and without the proxy; a module of its own
+	cd ingest/interop/a2a && $(GO) test -count=1 ./...
+
 fuzz:             ## every fuzz target for INPUTS inputs
 	./.ci/fuzz $(INPUTS)
 
@@ -31,6 +34,7 @@ lint:             ## vet, staticcheck, tidy, gofmt
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	$(GO) mod tidy -diff
+	cd ingest/interop/a2a && $(GO) vet ./... && $(GO) mod tidy -diff
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }
 
 golden:           ## fill in golden files that have no events yet; pinned ones are never rewritten

@@ -81,6 +81,7 @@ func (p *tap) start(t *testing.T, args []string, said *bytes.Buffer, ready func(
 	select {
 	case <-is:
 	case <-closed:
+		once.Do(func() {}) // there is nothing left to end
 		t.Fatalf("steno %s has ended: %v\n%s", args[0], cmd.Wait(), said)
 	case <-time.After(patience):
 		t.Fatalf("steno %s does not say that it is there", args[0])

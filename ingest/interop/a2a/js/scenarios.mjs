@@ -12,9 +12,19 @@ const plain = {
   "message-only": ['Assistant answer "Only a message." revision 0', 'stop EndTurn ""'],
   fail: [looking, 'Assistant answer "Upstream said no" revision 0', 'stop Error "Upstream said no"'],
   slow: happily,
-  "no-task-first": happily,
-  boom: [],
+  // The SDK gives the agent's words to the client.
+  boom: ['Assistant answer "Agent execution error: the agent has thrown" revision 0', 'stop Error "Agent execution error: the agent has thrown"'],
 };
+
+/** noTask is how a task ends that the agent never announces; each form has its own error for it. */
+function noTask({ version, binding, streaming }) {
+  const text = streaming
+    ? "Received statusUpdate before initial 'Message'/'Task' event."
+    : "Agent execution finished without a result, and no task context found.";
+  const rpc = streaming ? "-32004" : "-32603";
+  const rest = { "0.3": `${streaming ? 400 : 500} ${rpc}`, "1.0": streaming ? "FAILED_PRECONDITION" : "UNKNOWN" };
+  return `stop Error ${JSON.stringify(`${binding === "REST" ? rest[version] : rpc} ${text}`)}`;
+}
 
 /** scenarios are {name, says, until, told(form)}. */
 export const scenarios = [
@@ -22,6 +32,7 @@ export const scenarios = [
     name, says: [`orders ${name}`], until: name === "auth" ? "TASK_STATE_AUTH_REQUIRED" : undefined,
     told: () => [user(`orders ${name}`), ...want],
   })),
+  { name: "no-task-first", says: ["orders no-task-first"], told: (form) => [user("orders no-task-first"), noTask(form)] },
   {
     name: "follow-up", says: ["orders input", "orders happy"],
     told: ({ streaming }) => [
