@@ -1,5 +1,3 @@
-//go:build proxy
-
 package interop
 
 import (
