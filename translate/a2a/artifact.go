@@ -133,7 +133,7 @@ func (x *fold) grow(t *task, art *artifact, w words, how manner, flags translate
 func (x *fold) hold(art *artifact, pieces []piece, how manner) {
 	var now map[digest]int
 	for _, p := range pieces {
-		key := sum(p.value)
+		key := p.same
 		if how == more {
 			art.held[key]++
 			art.pieces = append(art.pieces, p)

@@ -291,3 +291,13 @@ func TestARequestThatIsOvertaken(t *testing.T) {
 	require.Equal(t, turn, told(t, "! p "+push, "x p", "> e "+ask, "< e "+done, "x e"))
 	require.Equal(t, append([]string{turn[0]}, turn...), told(t, "! p "+push, "x p", "> e "+ask, "> f "+ask, "< e "+done, "x e", "x f"))
 }
+
+// A part is the same part in whichever dialect a push, a stream or an answer writes it.
+func TestAPartIsToldOnceInAnyDialect(t *testing.T) {
+	const (
+		push = `{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[{"raw":"aGkK","filename":"a.txt"},{"url":"https://f.example/a","mediaType":"text/csv"},{"data":{ "n": 1 }}]}}}`
+		done = `{"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t","contextId":"c","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[` +
+			`{"kind":"file","file":{"bytes":"aGkK","name":"a.txt"}},{"kind":"file","file":{"uri":"https://f.example/a","mimeType":"text/csv"}},{"kind":"data","data":{"n":1}},{"kind":"file","file":{"bytes":"aGkL"}}]}]}}`
+	)
+	require.Equal(t, []string{"part raw", "part url", "part data", "part raw", `stop EndTurn ""`}, told(t, "> e "+sends, "! p "+push, "x p", "< e "+done, "x e"))
+}

@@ -19,6 +19,7 @@ type words struct {
 type piece struct {
 	label string
 	value schema.JSON
+	same  digest // equal for what two dialects write differently
 	flags translate.FlagSet
 }
 
@@ -50,7 +51,10 @@ func (x *fold) words(t *task, v jsontree.Value, sep string, meta jsontree.Value)
 		if kind == wire.DataPart && t != nil && x.tool(t, part, value) {
 			continue
 		}
-		w.pieces = append(w.pieces, piece{label: x.partLabel(kind), value: translate.Bounded(x.frame, translate.Verbatim(part.Raw())), flags: x.ownFlags()})
+		w.pieces = append(w.pieces, piece{
+			label: x.partLabel(kind), value: translate.Bounded(x.frame, translate.Verbatim(part.Raw())), flags: x.ownFlags(),
+			same: sum(append([]byte(kind+" "), translate.Verbatim(wire.PartContent(kind, value).Raw())...)),
+		})
 	}
 	return w
 }

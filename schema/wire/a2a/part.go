@@ -80,6 +80,30 @@ func ReadPart(part jsontree.Value) (PartKind, jsontree.Value) {
 	return EmptyPart, part
 }
 
+// PartContent is what a part holds in the words of no dialect, given what ReadPart says of it: the
+// base64 of bytes, the URL, the data. What cannot be told apart from its part is the part itself.
+func PartContent(kind PartKind, value jsontree.Value) jsontree.Value {
+	switch kind {
+	case RawPart:
+		return firstOf(value, "raw", "bytes", "fileWithBytes")
+	case URLPart:
+		return firstOf(value, "url", "uri", "fileWithUri")
+	}
+	return value
+}
+
+// firstOf is the first of some members of a part, or of its file; without one the part.
+func firstOf(part jsontree.Value, names ...string) jsontree.Value {
+	for _, holder := range []jsontree.Value{Field(part, "file"), part} {
+		for _, name := range names {
+			if v := Field(holder, name); v.Given() {
+				return v
+			}
+		}
+	}
+	return part
+}
+
 // readCase reads {"content":{"$case":"text","value":…}}.
 func readCase(part, content jsontree.Value) (PartKind, jsontree.Value) {
 	value := content.Get("value")
