@@ -100,7 +100,7 @@ func readWhole(from io.Reader, size, limit int64) ([]byte, error) {
 	}
 	n, err := buf.ReadFrom(io.LimitReader(from, limit+1))
 	if n > limit {
-		return nil, errTooLarge
+		return nil, fmt.Errorf("%w: more than %d bytes", errTooLarge, limit)
 	}
 	return buf.Bytes(), err
 }

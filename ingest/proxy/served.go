@@ -108,20 +108,29 @@ type blocks struct {
 	cr     bool // the last byte was a CR, so that an LF belongs to it
 }
 
-// next is how many bytes belong to the block; ended says that it ends there.
+// next is how many bytes belong to the block; ended says that it ends there. An LF that comes after
+// the end, behind its CR, is a block of its own: it need not wait either.
 func (s *blocks) next(b []byte) (n int, ended bool) {
 	for i, c := range b {
 		switch {
 		case c == '\n' && s.cr:
 			s.cr = false
+			if i == 0 && !s.began && !s.filled {
+				return 1, true
+			}
 		case c == '\n' || c == '\r':
 			s.cr = c == '\r'
 			ended = !s.filled && s.began
 			s.filled = false
-			if ended {
-				s.began = false
-				return i + 1, true
+			if !ended {
+				continue
 			}
+			s.began = false
+			if s.cr && i+1 < len(b) && b[i+1] == '\n' {
+				s.cr = false
+				return i + 2, true
+			}
+			return i + 1, true
 		default:
 			s.filled, s.began, s.cr = true, true, false
 		}
