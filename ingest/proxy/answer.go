@@ -76,10 +76,11 @@ func (x *exchange) rewritten(res *http.Response, card, streamed bool) bool {
 	return (x.serveBack() || calls.rpc && calls.all[a2a.ExtendedCard]) && isJSONType(res.Header)
 }
 
-// isJSONType reports whether a body says that it is JSON, or says nothing.
+// isJSONType reports whether a body may be JSON by what it says: that it is, or nothing, or what servers
+// say that guess the type of what says nothing.
 func isJSONType(h http.Header) bool {
 	t := mediaType(h)
-	return t == "" || t == "application/json" || t == "text/json" || strings.HasSuffix(t, "+json")
+	return t == "" || t == "text/plain" || t == "application/json" || t == "text/json" || strings.HasSuffix(t, "+json")
 }
 
 // mediaType is a body's type without parameters, in lower case, as far as it can be read.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/a2a"
 )
 
@@ -90,12 +91,17 @@ type card struct {
 	signatures []bool // which of members are
 }
 
+// isEmptyList reports whether a value is a list of nothing: no signatures sign nothing.
+func isEmptyList(text []byte, at span) bool {
+	return string(schema.AppendCompact(nil, text[at.from:at.to])) == "[]"
+}
+
 func readCard(text []byte, at span) (c card) {
 	c.main = readEndpoint(text, at, "preferredtransport")
 	for m := range inside(text, at) {
 		c.members = append(c.members, span{m.key.from, m.at.to})
 		name := fold(m.name)
-		c.signatures = append(c.signatures, name == "signatures")
+		c.signatures = append(c.signatures, name == "signatures" && !isEmptyList(text, m.at))
 		if name != "additionalinterfaces" && name != "supportedinterfaces" {
 			continue
 		}

@@ -36,7 +36,11 @@ func TestNotificationsAreTheSameWithTheProxy(t *testing.T) {
 			}
 			bare, tapped := newMask(), newMask()
 			require.Equal(t, bare.exchanges(posts.since(0)[:without]), tapped.exchanges(posts.since(without)))
-			p.hasTold(t, []transcript{f.told(scenario{name: "happy", want: happily}, false)})
+			want := f.told(scenario{name: "happy", want: happily}, false)
+			if f.name == "v0.3 REST" { // where the SDK's own answer encodes the bytes in base64 twice, they are others than the push's
+				want = append(want, "part raw")
+			}
+			p.hasTold(t, []transcript{want})
 			p.keepsSecret(t, token, credentials)
 		})
 	}

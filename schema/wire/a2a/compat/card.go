@@ -68,7 +68,11 @@ func cardDown(o *object) {
 
 // unsign drops signatures over a card that is no longer the one that was signed.
 func unsign(o *object, before bool) {
-	if o.changed && !before {
+	signed := false
+	for range o.get("signatures").Children() {
+		signed = true
+	}
+	if o.changed && !before && signed {
 		o.drop("signatures")
 	}
 }
