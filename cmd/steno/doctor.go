@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -52,9 +53,9 @@ type health struct {
 // lastJournal is the journal written last.
 type lastJournal struct {
 	ID      string        `json:"id"`
-	Capture string        `json:"capture"`
+	Capture string        `json:"capture"` // of a proxy's: the peer
 	Alive   bool          `json:"alive"`
-	Status  schema.Status `json:"status"` // of its capture, empty before the first event
+	Status  schema.Status `json:"status"` // of its one capture, empty before the first event
 	At      time.Time     `json:"at"`
 	AgeS    float64       `json:"age_s"`
 	Bytes   int64         `json:"bytes"`
@@ -196,21 +197,40 @@ func lastOf(ctx context.Context, s *session, info journal.Info, mark journal.Mar
 		ID: info.ID, Alive: info.Alive, At: info.WrittenAt.UTC(), AgeS: time.Since(info.WrittenAt).Seconds(),
 		Bytes: info.Size, Capture: id.String(),
 	}
-	capture, err := s.ledger.Capture(ctx, id)
-	if errors.Is(err, sink.ErrNotFound) {
-		return last, nil
+	captures := []schema.Identity{id}
+	if info.Head.Open.Protocol == schema.A2A {
+		last.Capture = info.Head.Open.Peer // a proxy's journal goes to many
+		captures = slices.Collect(maps.Keys(mark.Captures))
 	}
-	if err != nil {
-		return nil, err
-	}
-	last.Status, last.Frames = capture.Status, capture.Accounted
-	for _, frames := range capture.Open {
-		last.Frames += frames
-	}
-	for _, session := range capture.Sessions {
-		last.Events += session.Head
+	for _, id := range captures {
+		status, err := last.add(ctx, s, id)
+		if err != nil {
+			return nil, err
+		}
+		if len(captures) == 1 {
+			last.Status = status
+		}
 	}
 	return last, nil
+}
+
+// add counts what the ledger has of a capture, and gives its status.
+func (l *lastJournal) add(ctx context.Context, s *session, id schema.Identity) (schema.Status, error) {
+	capture, err := s.ledger.Capture(ctx, id)
+	if errors.Is(err, sink.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	l.Frames += capture.Accounted
+	for _, frames := range capture.Open {
+		l.Frames += frames
+	}
+	for _, session := range capture.Sessions {
+		l.Events += session.Head
+	}
+	return capture.Status, nil
 }
 
 func (h *health) problem(format string, args ...any) {

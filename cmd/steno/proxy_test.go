@@ -158,6 +158,7 @@ func TestProxyRecordsAConversation(t *testing.T) {
 	}, said(events(t, ok(t, "show", "--data", data, "--json"))))
 	require.Len(t, list(t, data), 1)
 	require.Contains(t, ok(t, "verify", "--data", data), " 0 unaccounted")
+	require.Contains(t, ok(t, "doctor", "--data", data, "--json"), `"capture":"mill","alive":false,"status":"ended"`)
 	require.NotContains(t, ok(t, "show", "--data", data, "--json"), "s3cret")
 	require.Contains(t, ok(t, "show", "--data", data, "--json"), `"upstream":"http://127.0.0.1:`)
 }

@@ -16,6 +16,9 @@ import (
 // markEvery bounds how far a mark lags behind what is stored, while there is something new.
 const markEvery = time.Second
 
+// markCaptures bounds the captures that a mark names before the journal's end: it is written often.
+const markCaptures = 1000
+
 // Options make a publisher. Identified is not called; Retry is, from several goroutines.
 type Options struct {
 	publish.Options
@@ -203,8 +206,8 @@ func (p *Publisher) save(done bool) error {
 		return nil
 	}
 	m := journal.Mark{Identity: p.head.Identity, Offset: offset, At: time.Now().UTC(), Done: done}
-	if done {
-		m.Captures = p.lanes.captures()
+	if captures := p.lanes.captures(); done || len(captures) <= markCaptures {
+		m.Captures = captures
 	}
 	p.mark = m
 	return p.o.SaveMark(m)

@@ -19,8 +19,8 @@ type Mark struct {
 	Frames   uint64          // stored from this journal
 	Done     bool            // the writer has ended and all that the journal holds is stored
 	At       time.Time
-	// Captures are, of a proxy's journal that is done, the captures that it went to, with the numbers of
-	// their last frames. Frames is 0 then.
+	// Captures are the captures that a proxy's journal went to, with the numbers of their last frames: all
+	// of one that is done, else those of before the mark, unless they are many. Frames is 0 then.
 	Captures map[schema.Identity]uint64
 }
 
