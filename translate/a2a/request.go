@@ -62,7 +62,7 @@ func (x *fold) asking(e *exchange, v jsontree.Value) {
 			e.call, e.method = wire.SendMessage, string(wire.SendMessage)
 		}
 	}
-	x.ask(e, params, message)
+	x.ask(e, params)
 	if message.Kind() != jsontree.Object {
 		return
 	}
@@ -90,17 +90,8 @@ func (x *fold) tells(e *exchange, t *task, message jsontree.Value, w words, flag
 }
 
 // ask takes the task and the conversation that a request names.
-func (x *fold) ask(e *exchange, params, message jsontree.Value) {
-	id, context := wire.ID(message, "taskId"), wire.ContextID(message)
-	if len(id) == 0 {
-		id = wire.ID(params, "taskId")
-	}
-	if len(id) == 0 && (e.dialect != wire.V03 || message.Kind() != jsontree.Object) && e.call != wire.GetPush && e.call != wire.DeletePush {
-		id = wire.ID(params, "id") // 0.1 sends, and every call about a task
-	}
-	if len(context) == 0 {
-		context = wire.ContextID(params)
-	}
+func (x *fold) ask(e *exchange, params jsontree.Value) {
+	id, context := wire.AskedNames(e.call, e.dialect, params)
 	if len(id) > 0 {
 		e.asked = x.byName(e, id, context)
 	} else {
