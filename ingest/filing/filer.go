@@ -99,10 +99,13 @@ func (f *filer) come(ctx context.Context, place uint64, now time.Time) error {
 	if err := f.releaseKnown(ctx, place+releaseSlots); err != nil {
 		return err
 	}
-	for _, x := range slices.Clone(f.held) {
-		if x.known || x.answered.IsZero() || now.Sub(x.answered) < answerWithin {
-			continue
+	var late []*filed
+	for _, x := range f.held {
+		if !x.known && !x.answered.IsZero() && now.Sub(x.answered) >= answerWithin {
+			late = append(late, x)
 		}
+	}
+	for _, x := range late {
 		if err := f.decide(ctx, x, f.own(x.exchange)); err != nil {
 			return err
 		}
