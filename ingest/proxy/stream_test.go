@@ -176,8 +176,8 @@ func TestAPeerThatSendsLessThanItSays(t *testing.T) {
 
 func TestAnItemOfTenMegabytes(t *testing.T) {
 	item := "data: \"" + strings.Repeat("0123456789", 1<<20) + "\"\n\n"
-	for _, way := range []int{0, 3} {
-		way := ways[way]
+	for _, n := range []int{0, 3} {
+		way := ways[n]
 		t.Run(way.name, func(t *testing.T) {
 			peer := upstream(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
@@ -185,11 +185,10 @@ func TestAnItemOfTenMegabytes(t *testing.T) {
 			})
 			b := newBook(t)
 			p := start(t, b, peerURL(peer.URL, way.h2Up))
-			_, got := ask(t, client(t, way.h2Client), newRequest(t, "POST", p.url, item))
+			_, got := ask(t, client(t, way.h2Client), newRequest(t, "POST", p.url, "{}"))
 			require.True(t, item == got)
 			x := b.only(t)
 			require.True(t, item == x.answer.body)
-			require.True(t, item == x.ask.body)
 			require.Greater(t, len(x.answer.parts), 100, "it is not held until it is whole")
 		})
 	}
