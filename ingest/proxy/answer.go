@@ -162,6 +162,9 @@ func (x *exchange) answerBack(res *http.Response, lane journal.Lane, plain []byt
 	if !served {
 		return out, nil
 	}
+	if !bytes.Equal(out, plain) {
+		dropEncodings(res.Header)
+	}
 	evidence := answerEvidence(res)
 	evidence.Served = servedDown
 	shown, masked := x.maskAnswer(out, true)

@@ -3,6 +3,7 @@ package proxy
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -111,6 +112,21 @@ func TestACardIsRecordedAsSent(t *testing.T) {
 	all := b.closed(t, n+2)
 	require.Equal(t, schema.ChanCard, all[n].answer.chan_)
 	require.Equal(t, schema.ChanResponse, all[n+1].answer.chan_, "an error is no card")
+}
+
+func TestACardOverTLSLeadsToTLS(t *testing.T) {
+	var proto string
+	peer := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		proto = r.Header.Get("X-Forwarded-Proto")
+		_, _ = io.WriteString(w, `{"url":"http://`+r.Host+`/x"}`)
+	})
+	b := newBook(t)
+	p := start(t, b, peer.URL)
+	front := httptest.NewTLSServer(p.Handler())
+	t.Cleanup(front.Close)
+	_, got := ask(t, front.Client(), newRequest(t, "GET", front.URL+"/.well-known/agent-card.json", ""))
+	require.Equal(t, `{"url":"`+front.URL+`/x"}`, got)
+	require.Equal(t, "https", proto)
 }
 
 func TestACardThatBreaksOff(t *testing.T) {

@@ -50,6 +50,10 @@ const (
 	maxHeader = 128 << 10
 	// dialWait bounds the wait for an upstream that does not answer the call.
 	dialWait = 10 * time.Second
+	// pingAfter and pingWait say how long a silent HTTP/2 connection is believed in: a stream of an
+	// agent that thinks may be silent for long, and a machine that vanished says nothing either.
+	pingAfter = 30 * time.Second
+	pingWait  = 15 * time.Second
 	// chunk is what is read at once.
 	chunk = 64 << 10
 )
@@ -157,6 +161,7 @@ func newTransport(config *tls.Config, h2c bool) *http.Transport {
 	t.MaxResponseHeaderBytes = maxHeader
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 256 // one peer, many clients
 	t.DialContext = dial
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingWait}
 	t.Protocols = new(http.Protocols)
 	if h2c {
 		t.Protocols.SetUnencryptedHTTP2(true)

@@ -70,6 +70,9 @@ func (p *pusher) mac(address string, v03 bool) string {
 // subscriber reads the path of an address; ok is false for what this proxy has not made.
 func (p *pusher) subscriber(path string) (address string, v03, ok bool) {
 	rest, ok := strings.CutPrefix(path, p.path+pushPath)
+	if !ok { // a gateway may have taken off its own part
+		rest, ok = strings.CutPrefix(path, pushPath)
+	}
 	if !ok {
 		return "", false, false
 	}

@@ -124,11 +124,31 @@ func TestAddressesOfSubscribers(t *testing.T) {
 			require.False(t, ok)
 		}
 	}
+	_, _, ok := p.subscriber(strings.TrimPrefix(p.address("x", false), "https://tap.example/steno"))
+	require.True(t, ok, "a gateway may take off its part of the path")
 	config := []config{{span{0, 40}, ""}}
 	for _, in := range []string{`{"url":"ftp://x"}`, `{"url":"mailto:x"}`, `{"url":7}`, `{"url":"` + p.address("http://h", false) + `"}`} {
 		config[0].at.to = len(in)
 		require.Equal(t, in, string(p.redirect([]byte(in), config, false)))
 	}
+}
+
+func TestAWebhookIsNoCallWhateverItsURL(t *testing.T) {
+	var got string
+	const body = `{"url":"https://h","token":"kept","params":{"configuration":{"pushNotificationConfig":{"url":"https://h"}}}}`
+	receiver := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		got = string(b)
+		_, _ = w.Write(b)
+	})
+	b := newBook(t)
+	p := start(t, b, receiver.URL, withPush)
+	_, answer := ask(t, client(t, false), newRequest(t, "POST", p.Proxy.push.address(receiver.URL+"/tasks/t/pushNotificationConfigs", false), body))
+	require.Equal(t, body, got)
+	require.Equal(t, body, answer)
+	x := b.only(t)
+	require.Equal(t, body, x.ask.body)
+	require.Equal(t, body, x.answer.body)
 }
 
 // TestPushConfigsOfEveryDialectComeThrough looks at what the agent is told and the client gets back.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/steno-io/steno/ingest/journal"
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/a2a"
 )
 
@@ -55,12 +56,16 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 		}
 	}
 	q.forward = q.plain
-	q.calls = readCalls(x.in.Method, x.url.EscapedPath(), q.plain)
+	path := "/" // a webhook is no call, whatever its URL is
+	if x.chanAsk == schema.ChanRequest {
+		path = x.url.EscapedPath()
+	}
+	q.calls = readCalls(x.in.Method, path, q.plain)
 	q.shown = x.maskRequest(q.plain, q.masked.add)
 	if err != nil {
 		return x.unreadable(w, err)
 	}
-	x.card = x.in.Method == http.MethodGet && isCardPath(x.in.Method, x.url.EscapedPath())
+	x.card = x.in.Method == http.MethodGet && isCardPath(x.in.Method, path)
 	switch {
 	case x.serveUp:
 		x.requestUp()
@@ -70,7 +75,7 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 	if x.served != "" {
 		q.copy = x.maskRequest(q.forward, q.copyOf.add)
 	}
-	if x.proxy.push != nil {
+	if x.chanAsk == schema.ChanRequest {
 		q.forward = x.proxy.push.redirect(q.forward, requestConfigs(q.forward, q.calls), x.served != "")
 	}
 	return nil
@@ -118,6 +123,9 @@ func (x *exchange) recordRequest() error {
 	}
 	header := x.in.Header.Clone()
 	x.copied(header)
+	if !bytes.Equal(x.request.forward, x.request.plain) {
+		dropEncodings(header)
+	}
 	evidence := x.evidence(header, x.target())
 	evidence.Served = x.served
 	return x.recordAsk(inStead(lane), evidence, x.request.copy, x.request.copyOf)

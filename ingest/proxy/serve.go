@@ -1,9 +1,11 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -23,9 +25,11 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener, handler http.Handler)
 		ReadHeaderTimeout: 10 * time.Second, // answers may take for ever, the head of a request not
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          silent,
+		ErrorLog:          log.New(panics{&p.notices}, "", 0),
 		Protocols:         new(http.Protocols),
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 1000},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 1000, SendPingTimeout: pingAfter, PingTimeout: pingWait},
+
+		DisableGeneralOptionsHandler: true, // the peer's to answer
 	}
 	server.Protocols.SetHTTP1(true)
 	server.Protocols.SetUnencryptedHTTP2(true)
@@ -49,6 +53,16 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener, handler http.Handler)
 	}
 	own.wait()
 	return err
+}
+
+// panics says what should never happen; whatever else net/http logs stands in the close entries.
+type panics struct{ notices *notices }
+
+func (p panics) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte("panic")) {
+		p.notices.once(string(b))
+	}
+	return len(b), nil
 }
 
 // running counts the requests in a handler.

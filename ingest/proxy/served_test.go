@@ -71,6 +71,27 @@ func TestAnOldClientTalksToANewPeer(t *testing.T) {
 	require.NotContains(t, b.all(), "geheim")
 }
 
+func TestAnOldClientSeesItsOwnPushConfig(t *testing.T) {
+	const hook = "https://client.example/hook"
+	var p *proxied
+	peer := upstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(squeeze(t, 6, `{"id":1,"result":{"taskId":"t","id":"c","url":"`+p.Proxy.push.address(hook, true)+`","token":"geheim"}}`))
+	})
+	b := newBook(t)
+	p = start(t, b, peer.URL, serveV03, withPush)
+	_, got := ask(t, client(t, false), newRequest(t, "POST", p.url, `{"id":1,"method":"tasks/pushNotificationConfig/get","params":{"id":"t"}}`))
+	const want = `{"id":1,"result":{"taskId":"t","pushNotificationConfig":{"id":"c","url":"` + hook + `","token":"geheim"}}}`
+	require.Equal(t, want, got)
+	x := b.only(t)
+	require.Equal(t, strings.Replace(want, "geheim", mask, 1), x.answerCopy.body)
+	require.Contains(t, x.answer.body, p.push)
+	require.Equal(t, "gzip", x.answer.ev.Headers["content-encoding"])
+	require.NotContains(t, x.answerCopy.ev.Headers, "content-encoding")
+	require.NotContains(t, b.all(), "geheim")
+}
+
 func TestAnOldClientReadsAStreamOfANewPeer(t *testing.T) {
 	items := []string{
 		": hello\r\nid: 1\r\nevent: message\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\r\ndata: \"result\":{\"task\":{\"id\":\"t\",\"contextId\":\"c\",\"status\":{\"state\":\"TASK_STATE_WORKING\"}}}}\r\n\r\n",

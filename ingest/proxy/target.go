@@ -54,7 +54,11 @@ func readURL(text string, schemes ...string) (*url.URL, error) {
 // at is where a request for in goes: escapes and the query stay as sent.
 func (t target) at(in *url.URL) *url.URL {
 	u := *t.url
-	if path := in.EscapedPath(); path != "/" && path != "" {
+	switch path := in.EscapedPath(); path {
+	case "/", "":
+	case "*": // of OPTIONS: the server itself
+		u.Path, u.RawPath = path, ""
+	default:
 		u.Path, u.RawPath = unescaped(t.prefix+path), t.prefix+path
 	}
 	switch {
