@@ -249,7 +249,7 @@ func TestARequestSplitAtEveryByte(t *testing.T) {
 }
 
 func TestTwoHundredStreamsAtOnceStayComplete(t *testing.T) {
-	const streams, count = 200, 50
+	const streams, count = 200, 20
 	for _, way := range []int{0, 3} {
 		t.Run(ways[way].name, func(t *testing.T) {
 			together := newBarrier(streams)
