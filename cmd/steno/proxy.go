@@ -116,7 +116,8 @@ func (a *app) proxySeries(f *proxyFlags) (*journal.Series, error) {
 			Dir: a.dir().Journals(), Head: head, Max: f.journalMax, WhenFull: whenFull,
 			Report: func(n journal.Notice) { fmt.Fprintln(a.err, "steno proxy:", n) },
 		},
-		Follow: func(ctx context.Context, w *journal.Writer) { a.publishOwn(ctx, w, "proxy") },
+		Follow: func(ctx context.Context, w *journal.Writer) { a.publishOwn(ctx, w.Path(), w.Head(), "proxy") },
+		Grace:  publishGrace,
 		Closed: func(err error) { fmt.Fprintln(a.err, "steno proxy: journal:", err) },
 	}), nil
 }

@@ -46,9 +46,9 @@ func Check(ctx context.Context, js jetstream.JetStream) (Info, error) {
 			return Info{}, err
 		}
 	}
-	for _, name := range []string{parkedStream, filedStream, blobStream} {
+	for name, settings := range map[string][]setting{parkedStream: bucketSettings, filedStream: filedSettings, blobStream: bucketSettings} {
 		want := c.bucket(name)
-		if err := drift(bucketSettings, &want, infos[name]); err != nil {
+		if err := drift(settings, &want, infos[name]); err != nil {
 			return Info{}, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -75,14 +76,12 @@ func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error)
 		steps = appendStep(steps, js, want, infos[want.Name], all, create)
 	}
 	bucket := append(append([]setting(nil), bucketSettings...), replicas)
-	for _, kv := range keyValues {
-		steps = appendStep(steps, js, c.bucket(kv.stream), infos[kv.stream], bucket, func(ctx context.Context) error {
-			_, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
-				Bucket: kv.name, Description: kv.holds, Storage: jetstream.FileStorage, Replicas: max(c.Replicas, 1),
-			})
-			return err
-		})
-	}
+	steps = appendStep(steps, js, c.bucket(parkedStream), infos[parkedStream], bucket, func(ctx context.Context) error {
+		_, err := js.CreateKeyValue(ctx, c.keyValue(Parked, "steno: parked captures and low-water marks"))
+		return err
+	})
+	filed := append(append([]setting(nil), filedSettings...), replicas)
+	steps = appendStep(steps, js, c.bucket(filedStream), infos[filedStream], filed, func(ctx context.Context) error { return c.createFiled(ctx, js) })
 	steps = appendStep(steps, js, c.bucket(blobStream), infos[blobStream], bucket, func(ctx context.Context) error {
 		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
 			Bucket: Blob, Description: "steno: payloads above the inline bound, by hash",
@@ -96,16 +95,32 @@ func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error)
 // names lists the streams, those of the buckets included.
 var names = []string{Raw, Events, State, parkedStream, filedStream, blobStream}
 
-// keyValues are the key-value buckets.
-var keyValues = []struct{ name, stream, holds string }{
-	{Parked, parkedStream, "steno: parked captures and low-water marks"},
-	{Filed, filedStream, "steno: the captures of A2A tasks and exchanges"},
+func (c Config) keyValue(name, holds string) jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{Bucket: name, Description: holds, Storage: jetstream.FileStorage, Replicas: max(c.Replicas, 1)}
+}
+
+// createFiled makes STENO_FILED. Its keys are read from the leader: what another has just written must
+// be seen.
+func (c Config) createFiled(ctx context.Context, js jetstream.JetStream) error {
+	kv := c.keyValue(Filed, "steno: the captures of A2A tasks and exchanges")
+	kv.LimitMarkerTTL = time.Hour // allows keys that end
+	if _, err := js.CreateKeyValue(ctx, kv); err != nil {
+		return err
+	}
+	info, err := lookUp(ctx, js, filedStream)
+	if err != nil || info == nil {
+		return err
+	}
+	info.Config.AllowDirect = false // the client library always sets it
+	_, err = js.UpdateStream(ctx, info.Config)
+	return err
 }
 
 // bucket is what is wanted of a bucket's stream.
 func (c Config) bucket(stream string) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: stream, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, Replicas: max(c.Replicas, 1),
+		AllowMsgTTL: stream == filedStream,
 	}
 }
 

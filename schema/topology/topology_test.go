@@ -90,6 +90,7 @@ func TestCheckNamesEachDifference(t *testing.T) {
 		{topology.Events, "max_msg_size: want none, got 100", func(c *jetstream.StreamConfig) { c.MaxMsgSize = 100 }},
 		{topology.State, "max_msgs_per_subject: want 1, got 2", func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 2 }},
 		{"KV_" + topology.Parked, "max_age: want 0s, got 1h0m0s", func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour }},
+		{"KV_" + topology.Filed, "allow_direct: want false, got true", func(c *jetstream.StreamConfig) { c.AllowDirect = true }},
 		{"OBJ_" + topology.Blob, "max_age: want 0s, got 1h0m0s", func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour }},
 	}
 	for _, tt := range tests {
