@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -80,8 +81,10 @@ func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error)
 		_, err := js.CreateKeyValue(ctx, c.keyValue(Parked, "steno: parked captures and low-water marks"))
 		return err
 	})
-	filed := append(append([]setting(nil), filedSettings...), replicas)
-	steps = appendStep(steps, js, c.bucket(filedStream), infos[filedStream], filed, func(ctx context.Context) error { return c.createFiled(ctx, js) })
+	ending := append(append([]setting(nil), endingSettings...), replicas)
+	for stream, kv := range c.ending() {
+		steps = appendStep(steps, js, c.bucket(stream), infos[stream], ending, func(ctx context.Context) error { return createEnding(ctx, js, stream, kv) })
+	}
 	steps = appendStep(steps, js, c.bucket(blobStream), infos[blobStream], bucket, func(ctx context.Context) error {
 		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
 			Bucket: Blob, Description: "steno: payloads above the inline bound, by hash",
@@ -93,21 +96,28 @@ func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error)
 }
 
 // names lists the streams, those of the buckets included.
-var names = []string{Raw, Events, State, parkedStream, filedStream, blobStream}
+var names = []string{Raw, Events, State, parkedStream, filedStream, leasesStream, blobStream}
 
 func (c Config) keyValue(name, holds string) jetstream.KeyValueConfig {
 	return jetstream.KeyValueConfig{Bucket: name, Description: holds, Storage: jetstream.FileStorage, Replicas: max(c.Replicas, 1)}
 }
 
-// createFiled makes STENO_FILED. Its keys are read from the leader: what another has just written must
-// be seen.
-func (c Config) createFiled(ctx context.Context, js jetstream.JetStream) error {
-	kv := c.keyValue(Filed, "steno: the captures of A2A tasks and exchanges")
-	kv.LimitMarkerTTL = time.Hour // allows keys that end
+// ending are the buckets with keys that end, by their streams' names.
+func (c Config) ending() iter.Seq2[string, jetstream.KeyValueConfig] {
+	return func(yield func(string, jetstream.KeyValueConfig) bool) {
+		_ = yield(filedStream, c.keyValue(Filed, "steno: the captures of A2A tasks and exchanges")) &&
+			yield(leasesStream, c.keyValue(Leases, "steno: which worker serves a partition"))
+	}
+}
+
+// createEnding makes a bucket with keys that end. They are read from the leader: what another has just
+// written must be seen.
+func createEnding(ctx context.Context, js jetstream.JetStream, stream string, kv jetstream.KeyValueConfig) error {
+	kv.LimitMarkerTTL = time.Hour // a key's end is seen by who watches, and allows it to be
 	if _, err := js.CreateKeyValue(ctx, kv); err != nil {
 		return err
 	}
-	info, err := lookUp(ctx, js, filedStream)
+	info, err := lookUp(ctx, js, stream)
 	if err != nil || info == nil {
 		return err
 	}
@@ -120,7 +130,7 @@ func (c Config) createFiled(ctx context.Context, js jetstream.JetStream) error {
 func (c Config) bucket(stream string) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: stream, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, Replicas: max(c.Replicas, 1),
-		AllowMsgTTL: stream == filedStream,
+		AllowMsgTTL: stream == filedStream || stream == leasesStream,
 	}
 }
 

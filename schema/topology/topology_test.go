@@ -30,7 +30,7 @@ func TestApplyThenCheck(t *testing.T) {
 
 	changes, err := topology.Plan(ctx, s.JS, topology.Config{Partitions: 7})
 	require.NoError(t, err)
-	require.Len(t, changes, 6)
+	require.Len(t, changes, 7)
 	for _, c := range changes {
 		require.True(t, c.Create, c.String())
 	}
@@ -41,7 +41,7 @@ func TestApplyThenCheck(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, uint32(7), info.Partitions)
 	require.Equal(t, 1, info.Replicas)
-	require.Len(t, info.Created, 6)
+	require.Len(t, info.Created, 7)
 	for name, at := range info.Created {
 		require.WithinDuration(t, time.Now(), at, time.Minute, name)
 	}
