@@ -29,6 +29,10 @@ const (
 	endSlots     = 64
 )
 
+// maxFrame is from how many bytes on a body goes on in another frame. No message is so large; a download
+// may be.
+const maxFrame = 64 << 20
+
 // cutter makes frames of a proxy's journal. A request is a frame, an answer is one, or one for each
 // server-sent event; a copy that was served in the stead of one of them is cut alike. It is pure: the
 // same entries give the same frames, with offsets that rise strictly.
@@ -178,7 +182,10 @@ func (c *cutting) data(e journal.Entry) {
 		return
 	}
 	b.data = append(b.data, e.Data...)
-	if b.sized && uint64(len(b.data)) >= b.want {
+	switch {
+	case b.sized && uint64(len(b.data)) >= b.want:
+		c.whole(b, e.End())
+	case len(b.data) >= maxFrame:
 		c.whole(b, e.End())
 	}
 }

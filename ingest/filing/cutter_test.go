@@ -314,3 +314,17 @@ func TestManyGapsAreToldAsOne(t *testing.T) {
 		`1.0 client request "a" ` + post, `1.0 control gap "{\"reason\":\"full\",\"chunks\":100,\"bytes\":200}"`, closing(1),
 	}, lines(cut(t, p.open())))
 }
+
+// A download without end is cut, and nothing of it is kept longer.
+func TestALargeBodyIsCut(t *testing.T) {
+	p := newTape(t)
+	p.ask(1, "a").begins(1, "response")
+	chunk := strings.Repeat("0123456789abcdef", 1<<14)
+	for range 300 {
+		p.chunk(1, "response", chunk)
+	}
+	frames := cut(t, p.end(1).stop().open())
+	require.Len(t, frames, 4)
+	require.Len(t, frames[1].Data, maxFrame)
+	require.Len(t, frames[2].Data, 300*len(chunk)-maxFrame)
+}
