@@ -80,7 +80,7 @@ func (s *stage) checkPrefix() {
 	s.t.Helper()
 	l, err := sqlite.Open(s.path, sqlite.Options{ReadOnly: true})
 	if err != nil {
-		require.ErrorIs(s.t, err, sqlite.ErrVersion, "killed before it had made its tables")
+		require.ErrorIs(s.t, err, sink.ErrVersion, "killed before it had made its tables")
 		return
 	}
 	defer func() { require.NoError(s.t, l.Close()) }()
