@@ -129,10 +129,10 @@ func BenchmarkRead(b *testing.B) {
 
 // BenchmarkRun is the whole: from a real stream into the ledger.
 func BenchmarkRun(b *testing.B) {
-	s := newStage(b, benchCaptures)
+	s := ledgertest.NewStage(b, benchCaptures, files{}.open)
 	events := 0
 	for i := range 4000 {
-		script := s.scripts[i%len(s.scripts)]
+		script := s.Scripts[i%len(s.Scripts)]
 		r := benchRecordOf(script)
 		header, err := r.Header()
 		require.NoError(b, err)
