@@ -146,6 +146,28 @@ func (s *Stage) Wait(k *sink.Sink) {
 	}
 }
 
+// WaitStored waits until all that was published is stored, whoever stores it.
+func (s *Stage) WaitStored() {
+	s.t.Helper()
+	l := s.open(s.t, "ledger")
+	defer func() { require.NoError(s.t, l.Close()) }()
+	ctx := within(s.t)
+	for {
+		st, err := l.Stats(ctx)
+		require.NoError(s.t, err)
+		behind := 0
+		for partition, seq := range s.Last {
+			if st.Positions[partition].Seq < seq {
+				behind++
+			}
+		}
+		if behind == 0 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 // Check reads the ledger as an outsider and holds it against what was published.
 func (s *Stage) Check() {
 	s.t.Helper()

@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"context"
-	"os"
 	"testing"
 	"time"
 
@@ -13,8 +12,6 @@ import (
 	"github.com/steno-io/steno/sink/postgres"
 	"github.com/steno-io/steno/sink/postgres/pgtest"
 )
-
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 // databases gives each test's named stores a database.
 type databases map[string]string
@@ -42,8 +39,8 @@ func within(t testing.TB) context.Context {
 	return ctx
 }
 
-// exec runs statements beside the ledger.
-func exec(t testing.TB, url, statements string) {
+// execute runs statements beside the ledger.
+func execute(t testing.TB, url, statements string) {
 	t.Helper()
 	conn, err := pgx.Connect(within(t), url)
 	require.NoError(t, err)
@@ -57,7 +54,7 @@ func TestLedger(t *testing.T) { ledgertest.Run(t, databases{}.open) }
 func TestRun(t *testing.T) {
 	d := databases{}
 	ledgertest.RunSink(t, d.open, func(t testing.TB, name string) {
-		exec(t, d.url(t, name), `CREATE FUNCTION steno.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+		execute(t, d.url(t, name), `CREATE FUNCTION steno.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN RAISE data_exception USING MESSAGE = 'not this one'; END $$;
 CREATE TRIGGER refuse BEFORE INSERT ON steno.events FOR EACH ROW WHEN (position('poison'::bytea IN NEW.event) > 0)
 EXECUTE FUNCTION steno.refuse()`)

@@ -73,3 +73,17 @@ CREATE TABLE steno.events (
   event      bytea  NOT NULL,
   PRIMARY KEY (transcript, store_seq)
 );
+
+-- Who stores which partition. beat is the server's time when a sink was last heard of; partitions of a
+-- sink that is not in sinks, or not heard of for too long, are free. Only work is saved by these tables:
+-- what makes storing safe is the epoch in partitions.
+CREATE TABLE steno.sinks (
+  id     text PRIMARY KEY,
+  joined bigint GENERATED ALWAYS AS IDENTITY,
+  beat   timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE TABLE steno.owners (
+  partition bigint PRIMARY KEY,
+  owner     text NOT NULL DEFAULT ''
+) WITH (fillfactor = 50);
