@@ -1,6 +1,7 @@
 package ledgertest
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -35,6 +36,7 @@ func RunSink(t *testing.T, open Open, poison Poison) {
 		{"resolves large records", runResolvesLargeRecords},
 		{"fails loudly without the bytes", runFailsLoudlyWithoutTheBytes},
 		{"passes over stray messages", runPassesOverStrayMessages},
+		{"gives its partitions back while the server is away", runGivesBackWhileAway},
 		{"parks what the database refuses", func(t *testing.T, open Open) { runParksWhatTheDatabaseRefuses(t, open, poison) }},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
@@ -264,4 +266,39 @@ func runParksWhatTheDatabaseRefuses(t *testing.T, open Open, poison Poison) {
 			require.Equal(t, len(s.Want[script.Transcript(session)]), int(sum.Head), "no part of the refused record is stored, all others are")
 		}
 	}
+}
+
+// counted tells when a sink takes partitions and when it has given them back.
+type counted struct {
+	sink.Alone
+	taken, back chan struct{}
+}
+
+func (c counted) Run(ctx context.Context, count uint32, serve func(context.Context, uint32) error) error {
+	c.taken <- struct{}{}
+	err := c.Alone.Run(ctx, count, serve)
+	c.back <- struct{}{}
+	return err
+}
+
+func runGivesBackWhileAway(t *testing.T, open Open) {
+	s := NewStage(t, 5, open)
+	o := counted{taken: make(chan struct{}, 9), back: make(chan struct{}, 9)}
+	k, stop := s.Run(sink.Options{Ownership: o, Away: 50 * time.Millisecond})
+	for range 3 {
+		<-o.taken
+		for _, script := range s.Scripts {
+			s.Publish(script)
+		}
+		s.Wait(k)
+		s.Stop()
+		<-o.back
+		require.Empty(t, o.taken, "it waits for the server first")
+		s.Restart(t)
+	}
+	<-o.taken
+	s.Publish(s.Scripts[0])
+	s.Wait(k)
+	require.NoError(t, stop())
+	s.Check()
 }

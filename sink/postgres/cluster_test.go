@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -94,10 +95,12 @@ func (c *cluster) goOn() {
 }
 
 // join starts a sink in this process; the function ends it in an orderly way.
-func (c *cluster) join() (leave func()) {
+func (c *cluster) join() (leave func()) { return c.joinBy(c.url) }
+
+func (c *cluster) joinBy(ledger string) (leave func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- runSink(ctx, c.URL(), c.url) }()
+	go func() { done <- runSink(ctx, c.URL(), ledger) }()
 	leave = sync.OnceFunc(func() {
 		stop()
 		require.NoError(c.t, <-done)
@@ -202,7 +205,22 @@ func TestZombieIsFenced(t *testing.T) {
 	c.served()
 	require.NoError(t, zombie.Process.Kill())
 	_ = zombie.Wait() // it was killed
-	t.Logf("the zombie said: %.2000s", said)
+	t.Log("partitions that the zombie found taken:", strings.Count(said.String(), sink.ErrFenced.Error()))
+	c.check()
+}
+
+// TestSinkCutOffFromTheDatabase freezes one sink's way to the database, and to its heartbeat with it.
+func TestSinkCutOffFromTheDatabase(t *testing.T) {
+	c := newCluster(t)
+	c.join()
+	way := newProxy(t, pgtest.Address(t, c.url), nil)
+	c.joinBy(pgtest.Through(t, c.url, way.address))
+	c.shared(16, 16)
+	way.freeze()
+	t.Log("all is served after a cut in", c.served())
+	c.shared(32)
+	way.thaw()
+	c.shared(16, 16)
 	c.check()
 }
 
@@ -212,7 +230,7 @@ func TestSinksThroughRestarts(t *testing.T) {
 	for range 3 {
 		c.join()
 	}
-	for i := range 4 {
+	for i := range 3 {
 		time.Sleep(time.Duration(500+rand.IntN(1000)) * time.Millisecond)
 		if i%2 == 0 {
 			pgtest.Restart(t)

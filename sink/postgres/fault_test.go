@@ -71,7 +71,7 @@ func TestDatabaseRestartsWhileStoring(t *testing.T) {
 		}
 	})
 	k, stop := s.Run(sink.Options{MaxEvents: 4})
-	for range 5 {
+	for range 3 {
 		time.Sleep(time.Duration(200+rand.IntN(300)) * time.Millisecond)
 		pgtest.Restart(t)
 	}
