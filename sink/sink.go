@@ -59,9 +59,10 @@ func setDefault[T comparable](option *T, value T) {
 	}
 }
 
-// Run stores until ctx ends, which is its only end without an error. It claims its partitions; when
-// it is alone and another owner claims one later, the error wraps ErrFenced. Failures of NATS and of the ledger are
-// retried; what cannot get better, such as a drifted stream or a blob that is gone, is returned.
+// Run stores until ctx ends, which is its only end without an error. It claims each partition that its
+// ownership gives; when it is alone and another owner claims one later, the error wraps ErrFenced.
+// Failures of NATS and of the ledger are retried; what cannot get better, such as a drifted stream or
+// a blob that is gone, is returned.
 func (s *Sink) Run(ctx context.Context) error {
 	err := s.run(ctx)
 	s.progress.stop(err)

@@ -56,7 +56,7 @@ func Open(ctx context.Context, url string, o Options) (*Ledger, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "steno"
 	}
-	if !strings.Contains(url, "pool_max_conns") {
+	if !strings.Contains(url, "pool_max_conns") { // a pool's setting that pgxpool has no other sign of
 		config.MaxConns = maxConnections
 	}
 	// A server that is gone without a word is noticed within 15 seconds, not in minutes.
