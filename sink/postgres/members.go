@@ -45,7 +45,10 @@ func (m *members) round(ctx context.Context) (mine []uint32, share int, err erro
 			return err
 		})
 	})
-	return mine, share, err
+	if err != nil {
+		return nil, 0, fmt.Errorf("own partitions as sink %s: %w", m.id, err)
+	}
+	return mine, share, nil
 }
 
 func (m *members) roundIn(ctx context.Context, tx pgx.Tx) (mine []uint32, share int, err error) {

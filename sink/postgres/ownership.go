@@ -92,7 +92,7 @@ func (r *owning) run(ctx context.Context) error {
 		case err == nil:
 			heard = now
 		default:
-			r.o.Log.Warn().Err(err).Str("sink", r.o.ID).Msg("own partitions")
+			r.o.Log.Warn().Err(err).Msg("no sign of life given")
 			if time.Since(heard) > r.o.Lease {
 				r.keep(nil) // others have them by now
 			}

@@ -3,7 +3,6 @@
 package pgtest
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -48,18 +46,14 @@ func start(t testing.TB) *server {
 	return shared.server
 }
 
-// Database makes an empty database and gives its URL.
+// Database makes an empty database, which ends with the test, and gives its URL.
 func Database(t testing.TB) string {
 	t.Helper()
 	s := start(t)
-	ctx, cancel := context.WithTimeout(context.Background(), within)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, s.url("postgres"))
-	require.NoError(t, err)
-	defer conn.Close(ctx) //nolint:errcheck // the test has what it wants
 	name := fmt.Sprintf("test_%d", shared.databases.Add(1))
-	_, err = conn.Exec(ctx, "CREATE DATABASE "+name)
-	require.NoError(t, err)
+	require.NoError(t, s.execute("CREATE DATABASE "+name))
+	// A server that is restarted looks at every file of every database.
+	t.Cleanup(func() { require.NoError(t, s.execute("DROP DATABASE "+name+" WITH (FORCE)")) })
 	return s.url(name)
 }
 

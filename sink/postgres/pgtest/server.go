@@ -64,6 +64,19 @@ func (s *server) url(database string) string {
 	return u.String()
 }
 
+// execute runs a statement outside all databases of tests.
+func (s *server) execute(statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.url("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx) //nolint:errcheck // the statement's error says more
+	_, err = conn.Exec(ctx, statement)
+	return err
+}
+
 func (s *server) make() error {
 	secret := filepath.Join(s.dir, "password")
 	if err := os.WriteFile(secret, []byte(s.password), 0o600); err != nil {
