@@ -15,10 +15,12 @@ install:          ## into $GOBIN
 demo: build       ## the whole pipeline on bundled recordings
 	./bin/steno demo
 
-test:             ## all tests
+test:             ## all tests; the ledger's need PostgreSQL's programs, and say so
+	@./.ci/postgres
 	$(GO) test -count=1 ./...
 
 race:             ## all tests under the race detector
+	@./.ci/postgres
 	$(GO) test -count=1 -race ./...
 
 interop:          ## A2A peers of the Go SDK, with and without the proxy; a module of its own

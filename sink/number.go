@@ -23,6 +23,26 @@ type Tx interface {
 	Put(ctx context.Context, t *Transcript, seq uint64, event []byte) error
 }
 
+// Names gives the keys of the captures and the sessions that Number asks a batch's Tx for, or more:
+// a ledger may read them all at once.
+func (b Batch) Names() (captures []string, sessions []uint32) {
+	keys, numbers := map[string]bool{}, map[uint32]bool{0: true}
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		keys[e.Capture.String()] = true
+		for session := range e.Record.First {
+			numbers[session] = true
+		}
+		for session := range e.Record.Open {
+			numbers[session] = true
+		}
+		for session := range e.Record.About {
+			numbers[session] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(keys)), slices.Sorted(maps.Keys(numbers))
+}
+
 // Numbered is what Number changed; the ledger saves it in the same transaction.
 type Numbered struct {
 	Stored

@@ -30,8 +30,13 @@ type Auditor interface {
 	Stats(ctx context.Context) (Stats, error)
 }
 
-// ErrNotFound: the ledger does not have it.
-var ErrNotFound = errors.New("not in the ledger")
+// Errors of opening and reading.
+var (
+	// ErrNotFound: the ledger does not have it.
+	ErrNotFound = errors.New("not in the ledger")
+	// ErrVersion: the ledger's tables are not those of this build.
+	ErrVersion = errors.New("ledger of another version")
+)
 
 // Query asks for a page of the list.
 type Query struct {

@@ -18,9 +18,10 @@ import (
 
 // Options of a sink. JS and Ledger are needed; the rest has defaults.
 type Options struct {
-	JS         jetstream.JetStream
-	Ledger     Ledger
-	Partitions []uint32 // those that this sink owns; nil = all
+	JS     jetstream.JetStream
+	Ledger Ledger
+	// Ownership gives this sink its partitions; nil = Alone.
+	Ownership Ownership
 	// OnStored is called after each transaction, by one partition at a time and several at once.
 	OnStored func(Stored)
 	Log      zerolog.Logger
@@ -29,6 +30,7 @@ type Options struct {
 	MaxBytes   int           // read ahead in each partition; 0 = 8 MiB
 	FirstRetry time.Duration // wait after a failure, doubled up to MaxRetry; 0 = 50 ms
 	MaxRetry   time.Duration // 0 = 5 s
+	Away       time.Duration // without NATS, until the partitions are given back; 0 = 5 s
 }
 
 // Sink stores the records of its partitions.
@@ -43,6 +45,10 @@ func New(o Options) *Sink {
 	setDefault(&o.MaxBytes, 8<<20)
 	setDefault(&o.FirstRetry, 50*time.Millisecond)
 	setDefault(&o.MaxRetry, 5*time.Second)
+	setDefault(&o.Away, 5*time.Second)
+	if o.Ownership == nil {
+		o.Ownership = Alone{}
+	}
 	return &Sink{o: o, progress: newProgress()}
 }
 
@@ -53,12 +59,10 @@ func setDefault[T comparable](option *T, value T) {
 	}
 }
 
-// errRestart ends a partition's work because the stream may be another one.
-var errRestart = errors.New("connection was lost")
-
-// Run stores until ctx ends, which is its only end without an error. It claims its partitions; when
-// another owner claims one later, the error wraps ErrFenced. Failures of NATS and of the ledger are
-// retried; what cannot get better, such as a drifted stream or a blob that is gone, is returned.
+// Run stores until ctx ends, which is its only end without an error. It claims each partition that its
+// ownership gives; when it is alone and another owner claims one later, the error wraps ErrFenced.
+// Failures of NATS and of the ledger are retried; what cannot get better, such as a drifted stream or
+// a blob that is gone, is returned.
 func (s *Sink) Run(ctx context.Context) error {
 	err := s.run(ctx)
 	s.progress.stop(err)
@@ -66,17 +70,16 @@ func (s *Sink) Run(ctx context.Context) error {
 }
 
 func (s *Sink) run(ctx context.Context) error {
-	connected := s.o.JS.Conn().StatusChanged(nats.CONNECTED)
-	defer s.o.JS.Conn().RemoveStatusListener(connected)
+	changed := s.o.JS.Conn().StatusChanged(nats.CONNECTED, nats.RECONNECTING)
+	defer s.o.JS.Conn().RemoveStatusListener(changed)
 	for {
-		info, err := retry(ctx, s, "check the streams", func() (topology.Info, error) { return topology.Check(ctx, s.o.JS) })
+		first, err := s.link(ctx)
 		if err != nil {
 			return s.end(ctx, err)
 		}
-		if err := s.partitions(ctx, info, connected); !errors.Is(err, errRestart) {
+		if err := s.partitions(ctx, first, changed); !errors.Is(err, errRestart) {
 			return s.end(ctx, err)
 		}
-		s.o.Log.Info().Msg("reconnected: reading again from the stored positions")
 	}
 }
 
@@ -87,39 +90,44 @@ func (s *Sink) end(ctx context.Context, err error) error {
 	return err
 }
 
-// partitions runs every partition until one fails or the connection was made anew.
-func (s *Sink) partitions(ctx context.Context, info topology.Info, connected <-chan nats.Status) error {
-	blobs, err := retry(ctx, s, "open the blobs", func() (*topology.Blobs, error) { return topology.OpenBlobs(ctx, s.o.JS) })
-	if err != nil {
-		return err
-	}
-	owned := s.o.Partitions
-	if owned == nil {
-		for p := range info.Partitions {
-			owned = append(owned, p)
-		}
-	}
+// partitions serves what the ownership gives until something fails.
+func (s *Sink) partitions(ctx context.Context, first *link, changed <-chan nats.Status) error {
 	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+	defer first.lose(nil)
+	links := newLinks(first)
 	var wg sync.WaitGroup
-	for _, number := range owned {
-		p := &partition{
-			sink: s, number: number, of: info.Partitions, created: info.Created[topology.Events].UTC(),
-			blobs: blobs, queue: newQueue(s.o.MaxBytes),
-		}
-		wg.Go(func() {
-			if err := p.run(ctx); err != nil {
-				stop(fmt.Errorf("store partition %d: %w", p.number, err))
-			}
-		})
-	}
-	select {
-	case <-ctx.Done():
-	case <-connected:
-		stop(errRestart)
-	}
+	wg.Go(func() { stop(s.watch(ctx, links, changed)) })
+	stop(s.o.Ownership.Run(ctx, first.info.Partitions, func(ctx context.Context, number uint32) error {
+		return s.serve(ctx, number, links)
+	}))
 	wg.Wait()
 	return context.Cause(ctx)
+}
+
+// serve stores one partition until ctx ends, over as many connections as it takes.
+func (s *Sink) serve(ctx context.Context, number uint32, links *links) error {
+	for {
+		l, err := links.wait(ctx)
+		if err != nil {
+			return s.end(ctx, err)
+		}
+		p := &partition{
+			sink: s, number: number, of: l.info.Partitions, created: l.info.Created[topology.Events].UTC(),
+			blobs: l.blobs, queue: newQueue(s.o.MaxBytes),
+		}
+		linked, stop := context.WithCancelCause(ctx)
+		unlink := context.AfterFunc(l.ctx, func() { stop(errRestart) })
+		err = p.run(linked)
+		unlink()
+		restart := errors.Is(context.Cause(linked), errRestart) && !errors.Is(err, ErrFenced)
+		stop(nil)
+		if !restart || ctx.Err() != nil {
+			if err != nil {
+				err = fmt.Errorf("store partition %d: %w", number, err)
+			}
+			return s.end(ctx, err)
+		}
+	}
 }
 
 // Wait waits until everything of the partition up to a sequence of STENO_EVENTS is stored, or

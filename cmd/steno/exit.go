@@ -8,7 +8,7 @@ import (
 
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema/topology"
-	"github.com/steno-io/steno/sink/sqlite"
+	"github.com/steno-io/steno/sink"
 )
 
 // Exit codes; the first that applies counts.
@@ -59,7 +59,7 @@ func exitCode(err error) int {
 	case errors.Is(err, holder.ErrGone), errors.Is(err, holder.ErrHeld), errors.Is(err, errUnreachable):
 		return exitUnavailable
 	case errors.Is(err, topology.ErrDrifted), errors.Is(err, topology.ErrMissing), errors.Is(err, topology.ErrPartitions),
-		errors.Is(err, sqlite.ErrVersion):
+		errors.Is(err, sink.ErrVersion):
 		return exitConfig
 	case errors.Is(err, syscall.EPIPE):
 		return exitPipe

@@ -30,6 +30,8 @@ var floors = map[string]int{
 	"ingest":                  2,
 	"sink":                    2,
 	"sink/sqlite":             3,
+	"sink/postgres":           3,
+	"sink/tables":             3,
 	"sink/verify":             3,
 	"sink/ledgertest":         3,
 	"console":                 3,

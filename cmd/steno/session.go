@@ -15,6 +15,7 @@ import (
 
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/sqlite"
 	"github.com/steno-io/steno/translate/stage"
 )
@@ -198,7 +199,7 @@ func (s *session) patient(ctx context.Context, ask func() error) error {
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case isAny(err, sqlite.ErrVersion, topology.ErrDrifted, topology.ErrPartitions, fs.ErrPermission):
+		case isAny(err, sink.ErrVersion, topology.ErrDrifted, topology.ErrPartitions, fs.ErrPermission):
 			return err // no other holder mends it
 		case !s.client.Connected(), s.client.Changes() != changes: // asked while the holder changed
 		case !isTransient(err), time.Since(began) > patience:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/tables"
 )
 
 // Captures implements sink.Auditor.
@@ -32,34 +33,13 @@ func (l *Ledger) Capture(ctx context.Context, id schema.Identity) (sink.CaptureI
 
 // captures reads captures with their sessions in one statement, which is one moment.
 func (l *Ledger) captures(ctx context.Context, where string, args ...any) ([]sink.CaptureInfo, error) {
-	rows, err := l.readers.QueryContext(ctx, `SELECT `+captureColumns+`, t.session, t.head, t.frames
+	rows, err := l.readers.QueryContext(ctx, `SELECT `+tables.CaptureColumns+`, `+tables.SessionColumns+`
 FROM captures c LEFT JOIN transcripts t ON t.capture = c.id WHERE `+where+` ORDER BY c.key, t.session`, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
-	var out []sink.CaptureInfo
-	for rows.Next() {
-		var cr captureRow
-		var session, head, frames sql.NullInt64
-		if err := rows.Scan(append(cr.dest(), &session, &head, &frames)...); err != nil {
-			return nil, err
-		}
-		c, err := cr.capture()
-		if err != nil {
-			return nil, err
-		}
-		if n := len(out); n == 0 || out[n-1].ID != c.ID {
-			out = append(out, sink.CaptureInfo{Capture: *c})
-		}
-		if session.Valid {
-			last := &out[len(out)-1]
-			last.Sessions = append(last.Sessions, sink.SessionInfo{
-				Session: uint32(session.Int64), Head: uint64(head.Int64), Frames: uint64(frames.Int64),
-			})
-		}
-	}
-	return out, rows.Err()
+	return tables.ScanCaptures(rows)
 }
 
 // Stats implements sink.Auditor.
@@ -77,31 +57,18 @@ func (l *Ledger) stats(ctx context.Context) (sink.Stats, error) {
 		return sink.Stats{}, err
 	}
 	defer tx.Rollback() //nolint:errcheck // it only read
-	s := sink.Stats{Positions: map[uint32]sink.Position{}}
+	var s sink.Stats
 	err = tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM captures), (SELECT count(*) FROM transcripts),
 (SELECT coalesce(sum(head), 0) FROM transcripts), (SELECT count(*) FROM captures WHERE parked_reason <> '')`).
 		Scan(&s.Captures, &s.Transcripts, &s.Events, &s.Parked)
 	if err != nil {
 		return sink.Stats{}, err
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT partition, created, seq, digest FROM partitions`)
+	rows, err := tx.QueryContext(ctx, `SELECT partition, `+tables.PositionColumns+` FROM partitions`)
 	if err != nil {
 		return sink.Stats{}, err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
-	for rows.Next() {
-		var partition uint32
-		var created string
-		var seq int64
-		var p sink.Position
-		if err := rows.Scan(&partition, &created, &seq, &p.Digest); err != nil {
-			return sink.Stats{}, err
-		}
-		if p.Created, err = readTime(created); err != nil {
-			return sink.Stats{}, err
-		}
-		p.Seq = uint64(seq)
-		s.Positions[partition] = p
-	}
-	return s, rows.Err()
+	s.Positions, err = tables.ScanPositions(rows)
+	return s, err
 }

@@ -85,7 +85,7 @@ func TestOpenRefusesAnotherVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	_, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
-	require.ErrorIs(t, err, sqlite.ErrVersion, "a reader makes no tables")
+	require.ErrorIs(t, err, sink.ErrVersion, "a reader makes no tables")
 
 	db, err := sql.Open("sqlite", "file:"+path)
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestOpenRefusesAnotherVersion(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	_, err = sqlite.Open(path, sqlite.Options{})
-	require.ErrorIs(t, err, sqlite.ErrVersion)
+	require.ErrorIs(t, err, sink.ErrVersion)
 	require.ErrorContains(t, err, path)
 
 	require.NoError(t, os.WriteFile(path, []byte("this is not a database, and long enough to be looked at as one"), 0o600))

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/ledgertest"
 	"github.com/steno-io/steno/sink/sqlite"
 )
 
@@ -54,43 +55,35 @@ func runSink(url, path string) error {
 // TestKilledAtRandomPoints kills a sink's process again and again while it stores; the last one is
 // left to finish.
 func TestKilledAtRandomPoints(t *testing.T) {
-	s := newStage(t, 10)
-	require.NoError(t, s.ledger.Close())
+	f := files{}
+	s := ledgertest.NewStage(t, 10, f.open)
+	require.NoError(t, s.Ledger.Close())
 	for round := range 12 {
 		for range 100 {
-			s.publish(s.scripts[rand.IntN(len(s.scripts))])
+			s.Publish(s.Scripts[rand.IntN(len(s.Scripts))])
 		}
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), sinkURL+"="+s.URL(), sinkLedger+"="+s.path)
+		cmd.Env = append(os.Environ(), sinkURL+"="+s.URL(), sinkLedger+"="+f.path(t, "ledger"))
 		cmd.Stderr = os.Stderr
 		require.NoError(t, cmd.Start())
 		time.Sleep(time.Duration(20+rand.IntN(150)) * time.Millisecond)
 		require.NoError(t, cmd.Process.Kill(), "round %d", round)
 		require.Error(t, cmd.Wait())
-		s.checkPrefix()
+		checkPrefix(t, s, f.path(t, "ledger"))
 	}
-	s.ledger = s.open()
-	k, _ := s.run(sink.Options{})
-	s.wait(k)
-	s.check()
+	s.Ledger = s.Open()
+	k, _ := s.Run(sink.Options{})
+	s.Wait(k)
+	s.Check()
 }
 
-// checkPrefix checks that whatever is stored is a beginning of what was published.
-func (s *stage) checkPrefix() {
-	s.t.Helper()
-	l, err := sqlite.Open(s.path, sqlite.Options{ReadOnly: true})
+func checkPrefix(t *testing.T, s *ledgertest.Stage, path string) {
+	t.Helper()
+	l, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
 	if err != nil {
-		require.ErrorIs(s.t, err, sqlite.ErrVersion, "killed before it had made its tables")
+		require.ErrorIs(t, err, sink.ErrVersion, "killed before it had made its tables")
 		return
 	}
-	defer func() { require.NoError(s.t, l.Close()) }()
-	for key, want := range s.want {
-		n := 0
-		for e, err := range l.Events(within(s.t), key, 0, 0) {
-			require.NoError(s.t, err)
-			require.Equal(s.t, uint64(n+1), e.Seq)
-			require.Equal(s.t, want[n], e.Bytes)
-			n++
-		}
-	}
+	defer func() { require.NoError(t, l.Close()) }()
+	s.CheckPrefix(l)
 }

@@ -4,38 +4,20 @@ import (
 	"context"
 	"database/sql"
 	"embed"
-	"errors"
 	"fmt"
-	"io/fs"
+
+	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/tables"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// ErrVersion: the file's tables are not those of this build.
-var ErrVersion = errors.New("ledger of another version")
-
-// steps gives the migrations in order; after the n-th the file's user_version is n.
-func steps() ([]string, error) {
-	entries, err := fs.ReadDir(migrations, "migrations") // sorted by name
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, e := range entries {
-		text, err := fs.ReadFile(migrations, "migrations/"+e.Name())
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, string(text))
-	}
-	return out, nil
-}
-
-// migrate runs what the file has not seen yet, in one transaction, so that it is done once even when
+// migrate runs the migrations that the file has not seen yet (its user_version says how many it has), in
+// one transaction, so that it is done once even when
 // two writers open a new file together.
 func migrate(ctx context.Context, db *sql.DB) error {
-	steps, err := steps()
+	steps, err := tables.Steps(migrations, "migrations")
 	if err != nil {
 		return err
 	}
@@ -49,7 +31,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if version > len(steps) {
-		return fmt.Errorf("tables have version %d, this build knows %d: %w", version, len(steps), ErrVersion)
+		return fmt.Errorf("tables have version %d, this build knows %d: %w", version, len(steps), sink.ErrVersion)
 	}
 	for i, step := range steps[version:] {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
@@ -65,7 +47,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 }
 
 func checkVersion(ctx context.Context, db *sql.DB) error {
-	steps, err := steps()
+	steps, err := tables.Steps(migrations, "migrations")
 	if err != nil {
 		return err
 	}
@@ -74,7 +56,7 @@ func checkVersion(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if version != len(steps) {
-		return fmt.Errorf("tables have version %d, this build reads %d: %w", version, len(steps), ErrVersion)
+		return fmt.Errorf("tables have version %d, this build reads %d: %w", version, len(steps), sink.ErrVersion)
 	}
 	return nil
 }

@@ -5,24 +5,20 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/tables"
 )
 
 // Claim implements sink.Ledger.
 func (l *Ledger) Claim(ctx context.Context, partition uint32) (sink.Claim, error) {
 	c := sink.Claim{Partition: partition}
 	err := l.transact(ctx, func(ctx context.Context, w *writer) error {
-		var epoch, seq int64
-		var created string
-		if err := w.claim.QueryRowContext(ctx, partition).Scan(&epoch, &created, &seq, &c.Position.Digest); err != nil {
-			return err
-		}
-		c.Epoch, c.Position.Seq = uint64(epoch), uint64(seq)
+		var epoch int64
 		var err error
-		c.Position.Created, err = readTime(created)
+		c.Position, err = tables.ScanPosition(w.claim.QueryRowContext(ctx, partition), &epoch)
+		c.Epoch = uint64(epoch)
 		return err
 	})
 	if err != nil {
@@ -54,7 +50,7 @@ func (l *Ledger) Store(ctx context.Context, b sink.Batch) (sink.Stored, error) {
 // move is the guarded update that comes first in every transaction.
 func (w *writer) move(ctx context.Context, b sink.Batch) error {
 	p := b.Position
-	res, err := w.position.ExecContext(ctx, writeTime(p.Created), int64(p.Seq), p.Digest, b.Claim.Partition, int64(b.Claim.Epoch))
+	res, err := w.position.ExecContext(ctx, tables.WriteTime(p.Created), int64(p.Seq), p.Digest, b.Claim.Partition, int64(b.Claim.Epoch))
 	if err != nil {
 		return err
 	}
@@ -70,7 +66,7 @@ func (w *writer) move(ctx context.Context, b sink.Batch) error {
 
 // Capture implements sink.Tx.
 func (w *writer) Capture(ctx context.Context, id schema.Identity) (*sink.Capture, error) {
-	c, err := scanCapture(w.findCapture.QueryRowContext(ctx, id.String()))
+	c, err := tables.ScanCapture(w.findCapture.QueryRowContext(ctx, id.String()))
 	if errors.Is(err, sql.ErrNoRows) {
 		c = &sink.Capture{Capture: id}
 		err = w.makeCapture.QueryRowContext(ctx, id.String()).Scan(&c.ID)
@@ -80,7 +76,7 @@ func (w *writer) Capture(ctx context.Context, id schema.Identity) (*sink.Capture
 
 // Transcript implements sink.Tx.
 func (w *writer) Transcript(ctx context.Context, c *sink.Capture, session uint32) (*sink.Transcript, error) {
-	t, err := scanTranscript(w.findTranscript.QueryRowContext(ctx, c.ID, session))
+	t, err := tables.ScanTranscript(w.findTranscript.QueryRowContext(ctx, c.ID, session))
 	if errors.Is(err, sql.ErrNoRows) {
 		t = &sink.Transcript{Session: session}
 		err = w.makeTranscript.QueryRowContext(ctx, c.ID, session).Scan(&t.ID)
@@ -119,39 +115,19 @@ func (w *writer) save(ctx context.Context, n sink.Numbered) error {
 }
 
 func (w *writer) saveC(ctx context.Context, c *sink.Capture) error {
-	open, err := writeOpen(c.Open)
+	values, err := tables.CaptureValues(c)
 	if err != nil {
 		return err
 	}
-	shared, err := writeShared(c.Shared)
-	if err != nil {
-		return err
-	}
-	var p sink.Parked
-	if c.Parked != nil {
-		p = *c.Parked
-	}
-	_, err = w.saveCapture.ExecContext(ctx, c.Partition, int64(c.Last.Frame), c.Last.Part, c.Chain, c.Translator,
-		string(c.Status), open, int64(c.Accounted), int64(c.LastCounted), shared, string(p.Reason), p.Session, int64(p.Ordinal), p.Have,
-		p.Got, int64(p.Seq), writeTime(p.At), c.ID)
+	_, err = w.saveCapture.ExecContext(ctx, values...)
 	return err
 }
 
 func (w *writer) saveT(ctx context.Context, t *sink.Transcript) error {
-	labels, err := writeLabels(t.About.Labels)
+	values, err := tables.TranscriptValues(t)
 	if err != nil {
 		return err
 	}
-	_, err = w.saveTranscript.ExecContext(ctx, int64(t.Head), int64(t.Frames), int64(t.Messages),
-		t.About.Agent, t.About.Title, t.About.Cwd, labels, string(t.About.Status), t.Prompt, string(t.Source.Protocol),
-		t.Source.Dialect, t.Source.SessionID, string(t.Stop), writeTime(t.FirstAt), writeTime(t.LastAt),
-		t.AddedAt.UnixNano(), t.ID)
+	_, err = w.saveTranscript.ExecContext(ctx, values...)
 	return err
-}
-
-func writeTime(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
 }

@@ -389,7 +389,7 @@ func (b breaking) Frames(ctx context.Context, id schema.Identity) iter.Seq2[*sch
 
 // TestVerifyReadsTheStream proves the frames as they stand on STENO_RAW.
 func TestVerifyReadsTheStream(t *testing.T) {
-	s := newStage(t, 0)
+	s := ledgertest.NewStage(t, 0, files{}.open)
 	p := newProving(t, story)
 	id := p.id
 	for _, f := range p.tale.captures[id] {

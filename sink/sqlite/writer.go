@@ -11,6 +11,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/tables"
 )
 
 // errReadOnly is the answer of a ledger that was opened to be read.
@@ -31,20 +32,22 @@ type writer struct {
 
 const (
 	claimSQL = `INSERT INTO partitions (partition, epoch) VALUES (?, 1)
-ON CONFLICT (partition) DO UPDATE SET epoch = epoch + 1 RETURNING epoch, created, seq, digest`
+ON CONFLICT (partition) DO UPDATE SET epoch = epoch + 1 RETURNING epoch, ` + tables.PositionColumns
 	positionSQL = `UPDATE partitions SET created = ?, seq = ?, digest = ? WHERE partition = ? AND epoch = ?`
 
-	findCaptureSQL = `SELECT ` + captureColumns + ` FROM captures c WHERE c.key = ?`
+	findCaptureSQL = `SELECT ` + tables.CaptureColumns + ` FROM captures c WHERE c.key = ?`
 	makeCaptureSQL = `INSERT INTO captures (key) VALUES (?) RETURNING id`
-	saveCaptureSQL = `UPDATE captures SET partition = ?, last_frame = ?, last_part = ?, chain = ?, translator = ?,
-status = ?, open = ?, accounted = ?, last_counted = ?, shared = ?, parked_reason = ?, parked_session = ?, parked_ordinal = ?, parked_have = ?,
-parked_got = ?, parked_seq = ?, parked_at = ? WHERE id = ?`
+	// Values are numbered as tables.CaptureValues gives them: the key, ?2, never changes.
+	saveCaptureSQL = `UPDATE captures SET partition = ?3, last_frame = ?4, last_part = ?5, chain = ?6, translator = ?7,
+status = ?8, open = ?9, accounted = ?10, last_counted = ?11, shared = ?12, parked_reason = ?13, parked_session = ?14, parked_ordinal = ?15,
+parked_have = ?16, parked_got = ?17, parked_seq = ?18, parked_at = ?19 WHERE id = ?1 AND key = ?2`
 
-	findTranscriptSQL = `SELECT ` + transcriptColumns + ` FROM transcripts t WHERE t.capture = ? AND t.session = ?`
+	findTranscriptSQL = `SELECT ` + tables.TranscriptColumns + ` FROM transcripts t WHERE t.capture = ? AND t.session = ?`
 	makeTranscriptSQL = `INSERT INTO transcripts (capture, session) VALUES (?, ?) RETURNING id`
-	saveTranscriptSQL = `UPDATE transcripts SET head = ?, frames = ?, messages = ?, agent = ?,
-title = ?, cwd = ?, labels = ?, status = ?, prompt = ?, protocol = ?, dialect = ?, session_id = ?, stop = ?,
-first_at = ?, last_at = ?, added_at = ? WHERE id = ?`
+	// Values are numbered as tables.TranscriptValues gives them: the session, ?2, never changes.
+	saveTranscriptSQL = `UPDATE transcripts SET head = ?3, frames = ?4, messages = ?5, agent = ?6,
+title = ?7, cwd = ?8, labels = ?9, status = ?10, prompt = ?11, protocol = ?12, dialect = ?13, session_id = ?14, stop = ?15,
+first_at = ?16, last_at = ?17, added_at = ?18 WHERE id = ?1 AND session = ?2`
 
 	findEventSQL = `SELECT event FROM events WHERE transcript = ? AND store_seq = ?`
 	putEventSQL  = `INSERT INTO events (transcript, store_seq, event) VALUES (?, ?, ?)`

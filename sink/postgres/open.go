@@ -1,0 +1,86 @@
+// Package postgres keeps the ledger in a PostgreSQL database, for any number of sinks and readers.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/steno-io/steno/sink"
+)
+
+// Options of a ledger.
+type Options struct {
+	// ReadOnly opens tables that are there and never writes to them; Claim and Store then fail. A
+	// standby will do.
+	ReadOnly bool
+}
+
+// Ledger is a ledger in a database. It is safe for concurrent use.
+type Ledger struct {
+	name     string // host, port and database
+	pool     *pgxpool.Pool
+	readOnly bool
+}
+
+var (
+	_ sink.Ledger  = (*Ledger)(nil)
+	_ sink.Reader  = (*Ledger)(nil)
+	_ sink.Auditor = (*Ledger)(nil)
+)
+
+// maxConnections is how many the URL gives without pool_max_conns: more partitions than these wait
+// for one another, which makes their next batches larger.
+const maxConnections = 8
+
+// errReadOnly is the answer of a ledger that was opened to be read.
+var errReadOnly = errors.New("it was opened read-only")
+
+// Open opens the ledger in the database that a URL or keyword string names, as libpq reads them. A
+// writer makes the tables (in the schema steno) or brings them up to date; a reader refuses tables
+// that are not there or not up to date.
+//
+// Settings may stand in the URL. synchronous_commit=off is safe: position and events go in one
+// transaction, so what a crash takes is read again from STENO_EVENTS.
+func Open(ctx context.Context, url string, o Options) (*Ledger, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err) // says no password
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "steno"
+	}
+	if !strings.Contains(url, "pool_max_conns") { // a pool's setting that pgxpool has no other sign of
+		config.MaxConns = maxConnections
+	}
+	// A server that is gone without a word is noticed within 15 seconds, not in minutes.
+	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 5}}
+	config.ConnConfig.DialFunc = dialer.DialContext
+	c := config.ConnConfig
+	l := &Ledger{name: net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database, readOnly: o.ReadOnly}
+	if l.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, fmt.Errorf("open ledger %s: %w", l.name, err)
+	}
+	if o.ReadOnly {
+		err = checkVersion(ctx, l.pool)
+	} else {
+		err = migrate(ctx, l.pool)
+	}
+	if err != nil {
+		l.pool.Close()
+		return nil, fmt.Errorf("open ledger %s: %w", l.name, err)
+	}
+	return l, nil
+}
+
+// Close waits for running transactions and closes the connections.
+func (l *Ledger) Close() error {
+	l.pool.Close()
+	return nil
+}
