@@ -184,13 +184,5 @@ func (x *exchange) maskAnswer(text []byte, readable bool) (shown []byte, masked 
 }
 
 func (x *exchange) recordAnswer(lane journal.Lane, evidence a2a.Evidence, text []byte, masked masks) error {
-	all := masks(evidence.Masked)
-	for _, what := range masked {
-		all.add(what)
-	}
-	evidence.Masked = all
-	if err := x.say(lane, evidence); err != nil {
-		return err
-	}
-	return x.keep(lane, x.answerer, text)
+	return x.recordBody(lane, x.answerer, evidence, text, masked)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/a2a"
 )
 
 // errStopped is why requests end when the proxy does.
@@ -141,7 +142,7 @@ func (x *exchange) close() {
 // broke keeps the first of what went wrong; the rest follows from it.
 func (x *exchange) broke(what string) {
 	if x.broken == "" {
-		x.broken = what
+		x.broken = shortened(what, maxBroken)
 	}
 }
 
@@ -154,11 +155,11 @@ func inStead(l journal.Lane) journal.Lane {
 }
 
 // say records evidence.
-func (x *exchange) say(lane journal.Lane, info any) error {
+func (x *exchange) say(lane journal.Lane, evidence a2a.Evidence) error {
 	if x.journal == nil || x.unkept != nil {
 		return x.unkept
 	}
-	err := x.journal.ControlTo(x.ctx, lane, schema.TypeHTTP, time.Now(), info)
+	err := x.journal.ControlTo(x.ctx, lane, schema.TypeHTTP, time.Now(), fitting(evidence, maxEvidence))
 	return x.kept(err, "evidence", lane)
 }
 

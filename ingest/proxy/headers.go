@@ -22,6 +22,11 @@ const versionHeader = "A2a-Version"
 // maxMasked bounds the list of what was masked.
 const maxMasked = 32
 
+// maxName bounds what of a peer's names goes into a list of masks.
+const maxName = 64
+
+func shortName(name string) string { return shortened(name, maxName) }
+
 // mask stands in the place of a secret.
 const mask = "***"
 
@@ -59,7 +64,7 @@ func requestEvidence(method string, u *url.URL, host string, h http.Header) a2a.
 	e.Path = u.EscapedPath()
 	var masked masks = e.Masked
 	if u.RawQuery != "" || u.ForceQuery {
-		e.Path += "?" + maskQuery(u.RawQuery, func(name string) { masked.add("query " + name) })
+		e.Path += "?" + maskQuery(u.RawQuery, func(name string) { masked.add("query " + shortName(name)) })
 	}
 	e.Masked = masked
 	if host != "" {
@@ -83,7 +88,7 @@ func headerEvidence(h http.Header) a2a.Evidence {
 	var masked masks
 	for name := range h {
 		if secretName(name) {
-			masked = append(masked, strings.ToLower(name))
+			masked = append(masked, strings.ToLower(shortName(name)))
 		}
 	}
 	slices.Sort(masked) // a map's order is no order
@@ -98,7 +103,7 @@ func headerEvidence(h http.Header) a2a.Evidence {
 		}
 		value := strings.Join(values, ", ")
 		if name == "Location" {
-			value = maskURL(value, func(what string) { masked.add("location " + what) })
+			value = maskURL(value, func(what string) { masked.add("location " + shortName(what)) })
 		}
 		e.Headers[strings.ToLower(name)] = value
 	}

@@ -60,7 +60,7 @@ func (p *Proxy) maskAddress(edits []edit, text []byte, m member, path string, sa
 	if !ok {
 		return edits
 	}
-	masked := p.push.hide(address, func(what string) { said("body " + path + " " + what) })
+	masked := p.push.hide(address, func(what string) { said("body " + path + " " + shortName(what)) })
 	if masked == address {
 		return edits
 	}

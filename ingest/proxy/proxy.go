@@ -45,8 +45,9 @@ const (
 	// lingers is how long a full journal may hold what was read for an exchange that nobody waits for
 	// any longer: room may come, and hanging for ever helps nobody.
 	lingers = time.Second
-	// maxHeader bounds the lines and headers of a request and an answer, so that their evidence, whose
-	// JSON takes up to six bytes for one, fits a journal's entry.
+	// maxHeader bounds the lines and headers of a request and an answer, so that their evidence is kept
+	// as it was said: JSON takes up to six bytes for one, and an entry of a journal has a bound, to which
+	// longer evidence is cut.
 	maxHeader = 128 << 10
 	// dialWait bounds the wait for an upstream that does not answer the call.
 	dialWait = 10 * time.Second

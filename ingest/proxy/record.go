@@ -5,7 +5,23 @@ import (
 	"net/http"
 
 	"github.com/steno-io/steno/ingest/journal"
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/a2a"
 )
+
+// recordBody records a body that is here whole, and the evidence before it, which says what was masked
+// in both.
+func (x *exchange) recordBody(lane journal.Lane, from schema.From, evidence a2a.Evidence, text []byte, masked masks) error {
+	all := masks(evidence.Masked)
+	for _, what := range masked {
+		all.add(what)
+	}
+	evidence.Masked = all
+	if err := x.say(lane, evidence); err != nil {
+		return err
+	}
+	return x.keep(lane, from, text)
+}
 
 // recorder makes an answer's body one that is recorded before it is passed on.
 func (x *exchange) recorder(res *http.Response, lane journal.Lane) io.ReadCloser {

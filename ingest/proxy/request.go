@@ -133,15 +133,7 @@ func (x *exchange) recordRequest() error {
 
 func (x *exchange) recordAsk(lane journal.Lane, evidence a2a.Evidence, text []byte, masked masks) error {
 	evidence.Bytes = uint64(len(text))
-	all := masks(evidence.Masked)
-	for _, what := range masked {
-		all.add(what)
-	}
-	evidence.Masked = all
-	if err := x.say(lane, evidence); err != nil {
-		return err
-	}
-	return x.keep(lane, x.asker, text)
+	return x.recordBody(lane, x.asker, evidence, text, masked)
 }
 
 // evidence is what the request line and the headers say.

@@ -3,7 +3,6 @@ package proxy
 import (
 	"iter"
 	"strconv"
-	"strings"
 
 	"github.com/steno-io/steno/schema/wire/a2a"
 )
@@ -187,13 +186,8 @@ func nestedConfigs(found []config, text []byte, at config, depth int) []config {
 	return found
 }
 
-// maxName bounds what of a peer's names goes into a list of masks.
-const maxName = 64
-
 func join(path, name string) string {
-	if len(name) > maxName {
-		name = strings.ToValidUTF8(name[:maxName], "") + "…"
-	}
+	name = shortName(name)
 	if path == "" {
 		return name
 	}
