@@ -34,6 +34,7 @@ type exchange struct {
 	transport http.RoundTripper
 	rewrite   func(*httputil.ProxyRequest)
 	request   request
+	echoes    *echoes // what of the request the answer may not repeat in the record; nil before it comes
 
 	serveUp, serveDown bool              // the two ends may speak different versions
 	served             string            // the version that the request was rewritten to; empty: it was not

@@ -1,5 +1,16 @@
 // Package proxy stands between A2A clients and a peer over HTTP: it records every byte of both
 // directions, secrets masked, and passes it on at once.
+//
+// Secrets are: headers and parameters of queries by their names; in requests, in answers to calls
+// about push configurations and in errors of the calls that may carry one, the tokens, credentials and
+// secret addresses of these; in requests and in answers that are read whole, the tokens of OAuth in
+// metadata by their names (access_token, refresh_token, id_token, client_secret); and in each answer,
+// streamed or not, what was masked in its request, where it has eight characters or more and the
+// request does not say it in the open, too.
+//
+// Not masked: in streamed answers, secrets that their request did not hold, but for push
+// configurations in answers to calls about them; shorter ones that an answer repeats outside of a push
+// configuration; and what is encoded in another way than JSON, URLs and gzip do it.
 package proxy
 
 import (
@@ -99,6 +110,7 @@ type Proxy struct {
 	serveV03  bool
 	transport http.RoundTripper // to the peer
 	push      *pusher           // nil: none
+	secrets   []string          // of the upstream's URL
 	grace     time.Duration
 	max       int64 // MaxRequest, unless a test says otherwise
 	buffers   buffers
@@ -134,6 +146,7 @@ func New(o Options) (*Proxy, error) {
 			return nil, err
 		}
 	}
+	p.secrets = querySecrets(upstream.url.RawQuery)
 	p.notices.say = o.Notice
 	return p, nil
 }

@@ -323,7 +323,7 @@ func TestNewNamesTheBadOption(t *testing.T) {
 		"Upstream: URL \"\"":               func(o *Options) { o.Upstream = "" },
 		"Upstream: URL \"ftp://x\"":        func(o *Options) { o.Upstream = "ftp://x" },
 		"Upstream: parse URL":              func(o *Options) { o.Upstream = "http://u:geheim@%zz" },
-		"Upstream: URL \"http://u:xxxxx@":  func(o *Options) { o.Upstream = "http://u:geheim@x" },
+		"Upstream: URL \"http://***@x":     func(o *Options) { o.Upstream = "http://u:geheim@x" },
 		"Upstream: URL \"http://x#y\"":     func(o *Options) { o.Upstream = "http://x#y" },
 		"Journals":                         func(o *Options) { o.Journals = nil },
 		"Grace":                            func(o *Options) { o.Grace = -1 },

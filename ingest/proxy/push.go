@@ -34,7 +34,7 @@ type pusher struct {
 func newPusher(o *Push, transport http.RoundTripper) (*pusher, error) {
 	base, err := readURL(o.BaseURL, "http", "https")
 	if err == nil && (base.RawQuery != "" || base.ForceQuery) {
-		err = fmt.Errorf("URL %q: a query has no place there", base)
+		err = fmt.Errorf("URL %q: a query has no place there", MaskURL(base.String()))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read option Push.BaseURL: %w", err)
@@ -148,7 +148,7 @@ func editAddresses(text []byte, configs []config, change func(string) string) []
 }
 
 // hide masks an address for the record: the subscriber's in ours, too.
-func (p *pusher) hide(address string, said func(string)) string {
+func (p *pusher) hide(address string, said func(what, value string)) string {
 	subscriber, ok := p.made(address)
 	if !ok {
 		return maskURL(address, said)

@@ -79,10 +79,16 @@ func readCalls(verb, path string, text []byte) calls {
 	return c
 }
 
-// pushes reports whether an answer holds push configs.
-func (c calls) pushes() bool {
+// pushes reports whether an answer may hold push configs: what a method of no dialect does, nobody knows.
+func (c calls) pushes() bool { return c.answersPush() || c.unknown }
+
+// answersPush reports whether an answer is one to a call about push configs.
+func (c calls) answersPush() bool {
 	return c.all[a2a.CreatePush] || c.all[a2a.GetPush] || c.all[a2a.ListPush]
 }
+
+// sends reports whether a message is sent, which a push config may go with.
+func (c calls) sends() bool { return c.all[a2a.SendMessage] || c.all[a2a.StreamMessage] }
 
 // config is a push config in a text.
 type config struct {

@@ -23,10 +23,10 @@ type request struct {
 	plain   []byte // decoded
 	calls   calls
 	shown   []byte // plain without secrets
-	masked  masks
+	hidden  hidden // what shown does not show
 	forward []byte // plain as rewritten for the other end
 	copy    []byte // forward as it is recorded, where the request is served
-	copyOf  masks
+	copyOf  hidden
 }
 
 // errTooLarge marks what is above the bound.
@@ -61,7 +61,7 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 		path = x.url.EscapedPath()
 	}
 	q.calls = readCalls(x.in.Method, path, q.plain)
-	q.shown = x.maskRequest(q.plain, q.masked.add)
+	q.shown = x.maskRequest(q.plain, q.hidden.add)
 	if err != nil {
 		return x.unreadable(w, err)
 	}
@@ -72,11 +72,11 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 	case x.serveDown:
 		x.pushDown()
 	}
-	if x.served != "" {
-		q.copy = x.maskRequest(q.forward, q.copyOf.add)
-	}
 	if x.chanAsk == schema.ChanRequest {
 		q.forward = x.proxy.push.redirect(q.forward, requestConfigs(q.forward, q.calls), x.served != "")
+	}
+	if x.served != "" {
+		q.copy = x.maskRequest(q.forward, q.copyOf.add)
 	}
 	return nil
 }
@@ -111,14 +111,27 @@ func readWhole(from io.Reader, size, limit int64) ([]byte, error) {
 }
 
 // maskRequest is a request's text as it is recorded.
-func (x *exchange) maskRequest(text []byte, said func(string)) []byte {
-	return maskBehind(x.proxy.maskConfigs(text, requestConfigs(text, x.request.calls), said), said)
+func (x *exchange) maskRequest(text []byte, say said) []byte {
+	text = x.proxy.maskConfigs(text, requestConfigs(text, x.request.calls), say)
+	return maskBehind(x.proxy.maskOAuth(text, say), say)
+}
+
+// repeated are the secrets of the request that its answer may repeat.
+func (x *exchange) repeated() *echoes {
+	values := append([]string(nil), x.request.hidden.values...)
+	values = append(values, headerSecrets(x.in.Header)...)
+	values = append(values, querySecrets(x.url.RawQuery)...)
+	values = append(values, x.proxy.secrets...)
+	if password, ok := x.url.User.Password(); ok {
+		values = append(values, password)
+	}
+	return newEchoes(values, x.request.shown, []byte(maskQuery(x.url.RawQuery, func(string, string) {})), []byte(x.url.EscapedPath()))
 }
 
 // recordRequest records what is about to be forwarded, and as what.
 func (x *exchange) recordRequest() error {
 	lane := x.lane(x.chanAsk)
-	if err := x.recordAsk(lane, x.evidence(x.in.Header, x.url), x.request.shown, x.request.masked); err != nil || x.served == "" {
+	if err := x.recordAsk(lane, x.evidence(x.in.Header, x.url), x.request.shown, x.request.hidden.masks); err != nil || x.served == "" {
 		return err
 	}
 	header := x.in.Header.Clone()
@@ -128,7 +141,7 @@ func (x *exchange) recordRequest() error {
 	}
 	evidence := x.evidence(header, x.target())
 	evidence.Served = x.served
-	return x.recordAsk(inStead(lane), evidence, x.request.copy, x.request.copyOf)
+	return x.recordAsk(inStead(lane), evidence, x.request.copy, x.request.copyOf.masks)
 }
 
 func (x *exchange) recordAsk(lane journal.Lane, evidence a2a.Evidence, text []byte, masked masks) error {

@@ -61,7 +61,7 @@ func TestAnItemArrivesBeforeTheNextIsSent(t *testing.T) {
 			})
 			b := newBook(t)
 			p := start(t, b, peerURL(peer.URL, way.h2Up))
-			res, err := client(t, way.h2Client).Do(newRequest(t, "POST", p.url, "{}", "Accept", "text/event-stream"))
+			res, err := client(t, way.h2Client).Do(newRequest(t, "POST", p.url, "{}", "Accept", "text/event-stream", "Authorization", "Bearer "+headerSecret))
 			require.NoError(t, err, "the header comes before any item")
 			r := bufio.NewReader(res.Body)
 			all := ""
