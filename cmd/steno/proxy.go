@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/ingest/proxy"
 	"github.com/steno-io/steno/schema"
@@ -184,20 +184,10 @@ func (a *app) proxyOptions(f *proxyFlags, r *recorder, pushes net.Listener) (pro
 	return o, nil
 }
 
-// leastKey is the shortest key of push URLs, in bytes.
-const leastKey = 16
-
 // pushKey reads the key of push URLs: that of the data directory, or of a file that replicas share.
 func (a *app) pushKey(path string) ([]byte, error) {
 	if path == "" {
 		return a.dir().PushKey()
 	}
-	key, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	if key = bytes.TrimSpace(key); len(key) < leastKey {
-		return nil, fmt.Errorf("read %s: %d bytes, want at least %d", path, len(key), leastKey)
-	}
-	return key, nil
+	return holder.ReadPushKey(path)
 }

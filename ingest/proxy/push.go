@@ -18,7 +18,6 @@ const (
 	pushPath   = "/push/"
 	pushV03    = "v03" // behind the address of a subscriber that speaks 0.3 to a peer of 1.0
 	macBytes   = 16
-	minKey     = 16
 	pushHidden = pushPath + mask
 )
 
@@ -39,8 +38,8 @@ func newPusher(o *Push, transport http.RoundTripper) (*pusher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read option Push.BaseURL: %w", err)
 	}
-	if len(o.Key) < minKey {
-		return nil, fmt.Errorf("read option Push.Key: %d bytes, at least %d", len(o.Key), minKey)
+	if len(o.Key) < LeastPushKey {
+		return nil, fmt.Errorf("read option Push.Key: %d bytes, at least %d", len(o.Key), LeastPushKey)
 	}
 	return &pusher{
 		base: strings.TrimSuffix(base.String(), "/"), path: strings.TrimSuffix(base.EscapedPath(), "/"),
