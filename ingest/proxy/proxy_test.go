@@ -338,7 +338,6 @@ func TestNewNamesTheBadOption(t *testing.T) {
 		require.ErrorContains(t, err, "read option "+want)
 		require.NotContains(t, err.Error(), "geheim")
 	}
-	p, err := New(Options{Upstream: "HTTP://x", Journals: &book{}})
+	_, err := New(Options{Upstream: "HTTP://x", Journals: &book{}})
 	require.NoError(t, err)
-	require.Equal(t, DefaultGrace, p.grace)
 }

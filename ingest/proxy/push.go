@@ -36,10 +36,10 @@ func newPusher(o *Push, transport http.RoundTripper) (*pusher, error) {
 		err = fmt.Errorf("URL %q: a query has no place there", MaskURL(base.String()))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read option Push.BaseURL: %w", err)
+		return nil, badOption("Push.BaseURL", err)
 	}
 	if len(o.Key) < LeastPushKey {
-		return nil, fmt.Errorf("read option Push.Key: %d bytes, at least %d", len(o.Key), LeastPushKey)
+		return nil, badOption("Push.Key", fmt.Errorf("%d bytes, want at least %d", len(o.Key), LeastPushKey))
 	}
 	return &pusher{
 		base: strings.TrimSuffix(base.String(), "/"), path: strings.TrimSuffix(base.EscapedPath(), "/"),

@@ -19,6 +19,7 @@ import (
 // request is a request's body: read whole, because it is one document, and what has to be masked in it
 // may stand anywhere.
 type request struct {
+	head    []byte // the beginning of one that is too large
 	raw     []byte // as sent
 	plain   []byte // decoded
 	calls   calls
@@ -42,10 +43,9 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 			"steno proxy reads bodies plain or in gzip, not in %q", x.in.Header.Get("Content-Encoding"))}
 	}
 	var err error
-	if x.in.ContentLength > x.proxy.max {
-		err = errTooLarge
-	} else {
-		q.raw, err = readWhole(x.in.Body, x.in.ContentLength, x.proxy.max)
+	q.raw, err = x.readBody()
+	if errors.Is(err, errTooLarge) {
+		return x.tooLarge(w)
 	}
 	q.plain = q.raw
 	if readEncoding(x.in.Header) == gzipped && len(q.raw) > 0 {
@@ -55,6 +55,10 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 			err = broke
 		}
 	}
+	if errors.Is(err, errTooLarge) {
+		return x.tooLarge(w)
+	}
+	x.keepRoom(int64(len(q.raw) + len(q.plain)))
 	q.forward = q.plain
 	path := "/" // a webhook is no call, whatever its URL is
 	if x.chanAsk == schema.ChanRequest {
@@ -63,7 +67,7 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 	q.calls = readCalls(x.in.Method, path, q.plain)
 	q.shown = x.maskRequest(q.plain, q.hidden.add)
 	if err != nil {
-		return x.unreadable(w, err)
+		return x.unreadable(err)
 	}
 	x.card = x.in.Method == http.MethodGet && isCardPath(x.in.Method, path)
 	switch {
@@ -81,14 +85,25 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 	return nil
 }
 
-// unreadable says why a request that did not come as it should is not forwarded.
-func (x *exchange) unreadable(w http.ResponseWriter, err error) *refused {
-	if errors.Is(err, errTooLarge) {
-		x.request = request{} // a part of it says less than its length
-		w.Header().Set("Connection", "close")
-		return &refused{status: http.StatusRequestEntityTooLarge, text: fmt.Sprintf(
-			"steno proxy takes requests of %d bytes at most", x.proxy.max)}
+// tooLarge refuses a request above the bound. A part of it says less than its length: only whom to
+// answer is read from it.
+func (x *exchange) tooLarge(w http.ResponseWriter) *refused {
+	head := x.request.plain
+	if len(head) == 0 {
+		head = x.request.raw
 	}
+	if len(head) == 0 {
+		head = x.readHead(w)
+	}
+	x.request = request{head: bytes.Clone(head[:min(len(head), smallBody)])}
+	x.keepRoom(0)
+	w.Header().Set("Connection", "close")
+	return &refused{status: http.StatusRequestEntityTooLarge, text: fmt.Sprintf(
+		"steno proxy takes requests of %d bytes at most", x.proxy.max)}
+}
+
+// unreadable says why a request that did not come as it should is not forwarded.
+func (x *exchange) unreadable(err error) *refused {
 	why := &refused{status: http.StatusBadRequest, text: "read request: " + err.Error(), broke: true}
 	if !errors.Is(err, errGzip) && !errors.Is(err, errDeflate) {
 		why.text = x.gone(nil) + " in the middle of its request: " + err.Error()
@@ -159,6 +174,7 @@ func (x *exchange) passRequest(pr *httputil.ProxyRequest) {
 	out := pr.Out
 	out.Host = "" // the URL's
 	passForwarded(pr)
+	out.Header.Add(markHeader, x.mark())
 	narrowEncodings(out.Header)
 	out.Header.Del("Expect") // the body is here already
 	if x.copied != nil {
@@ -182,10 +198,10 @@ func (x *exchange) passBody(out *http.Request, text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	// Where a kept-alive connection turns out to be closed, the transport sends it again.
-	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
-	out.Body = io.NopCloser(bytes.NewReader(text))
-	if len(x.in.Trailer) > 0 { // only a body in chunks can have one
+	x.parcel = newParcel(text)
+	out.GetBody = x.parcel.open
+	out.Body, _ = x.parcel.open() // nobody has dropped it
+	if len(x.in.Trailer) > 0 {    // only a body in chunks can have one
 		out.ContentLength, out.Trailer = -1, x.in.Trailer.Clone()
 	}
 }
