@@ -41,6 +41,16 @@ func atLeastOne(missing string) cobra.PositionalArgs {
 	}
 }
 
+// onlyOne refuses a command without exactly one argument, saying what is missing.
+func onlyOne(missing string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return errors.New(missing)
+		}
+		return cobra.ExactArgs(1)(cmd, args)
+	}
+}
+
 // plural writes a number with its noun.
 func plural[N ~int | ~int64 | ~uint32 | ~uint64](n N, noun string) string {
 	if n == 1 {

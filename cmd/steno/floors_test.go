@@ -25,6 +25,7 @@ var floors = map[string]int{
 	"translate/translatetest": 2,
 	"translate/acp":           2,
 	"translate/a2a":           2,
+	"translate/lease":         2,
 	"translate/stage":         3,
 	"ingest":                  2,
 	"sink":                    2,

@@ -128,8 +128,8 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 	return a.serveProxy(ctx, p, recorder, clients, pushes, func() { a.sayProxy(f, options, clients, pushes) })
 }
 
-// proxySeries makes the journals that the proxy writes. They are published until publishing ends, if
-// they go to a NATS.
+// proxySeries makes the journals that the proxy writes. What goes to a NATS is published
+// until publishing ends, at the latest.
 func (a *app) proxySeries(f *proxyFlags, publishing context.Context) (*journal.Series, error) {
 	whenFull, err := journal.ParseWhenFull(f.whenFull)
 	if err != nil {
@@ -144,7 +144,13 @@ func (a *app) proxySeries(f *proxyFlags, publishing context.Context) (*journal.S
 			Dir: a.dir().Journals(), Head: head, Max: f.journalMax, WhenFull: whenFull,
 			Report: func(n journal.Notice) { fmt.Fprintln(a.err, "steno proxy:", n) },
 		},
-		Follow: func(_ context.Context, w *journal.Writer) { a.publishOwn(publishing, w, "proxy") },
+		Follow: func(ctx context.Context, w *journal.Writer) {
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			defer context.AfterFunc(publishing, stop)()
+			a.publishOwn(ctx, w.Path(), w.Head(), "proxy")
+		},
+		Grace:  publishGrace,
 		Closed: func(err error) { fmt.Fprintln(a.err, "steno proxy: journal:", err) },
 	}), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/steno-io/steno/cmd/steno/holder"
@@ -13,28 +14,24 @@ import (
 	"github.com/steno-io/steno/schema"
 )
 
-// publishGrace is how long a tap with a NATS URL of its own goes on publishing after a journal's end.
-// What is left then, the holder of the data directory publishes.
+// publishGrace is how long a tap with a NATS URL of its own goes on publishing when it is to end. What
+// is left then, the holder of the data directory publishes, or the next proxy of the same peer.
 const publishGrace = 5 * time.Second
 
-// publishOwn publishes a journal of this process as it grows, if it goes to a NATS, and returns when
-// all is stored, or the grace is over. What cannot be published stays in the journal, and whoever holds
-// the directory next publishes it; so failures are said and harm nothing.
-func (a *app) publishOwn(ctx context.Context, w *journal.Writer, command string) {
-	if w.Head().Destination == "" {
+// publishOwn publishes a journal of this directory that goes to a NATS as it grows, and returns when
+// all is stored, or ctx ends. What cannot be published stays in the journal; so failures are said and
+// harm nothing.
+func (a *app) publishOwn(ctx context.Context, path string, head journal.Head, command string) {
+	if head.Destination == "" {
 		return
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	over := make(chan struct{})
-	go func() { defer close(over); endLater(ctx, w, cancel) }()
-	defer func() { cancel(); <-over }()
 	for {
-		err := a.publishOnce(ctx, w, command)
+		err := a.publishOnce(ctx, path, head, command)
 		if err == nil {
 			return
 		}
 		if ctx.Err() != nil {
-			fmt.Fprintf(a.err, "steno %s: the rest of %s waits in its journal: %v\n", command, w.Head().Identity, err)
+			fmt.Fprintf(a.err, "steno %s: the rest of %s waits in its journal: %v\n", command, head.Identity, err)
 			return
 		}
 		a.log.Warn().Err(err).Msg("publish journal; trying again")
@@ -45,36 +42,26 @@ func (a *app) publishOwn(ctx context.Context, w *journal.Writer, command string)
 	}
 }
 
-// endLater calls end when the grace after the journal's end is over, unless ctx ends before.
-func endLater(ctx context.Context, w *journal.Writer, end func()) {
-	select {
-	case <-ctx.Done():
-		return
-	case <-w.Ended():
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(publishGrace):
-		end()
-	}
-}
-
-func (a *app) publishOnce(ctx context.Context, w *journal.Writer, command string) (err error) {
-	release, err := holder.Claim(a.dir(), w.Head())
+func (a *app) publishOnce(ctx context.Context, path string, head journal.Head, command string) (err error) {
+	release, err := holder.Claim(a.dir(), head)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	s, err := connectStreams(ctx, w.Head().Destination)
+	s, err := connectStreams(ctx, head.Destination)
 	if err != nil {
 		return err
 	}
 	defer s.conn.Close()
-	reader, err := journal.Open(w.Path())
+	reader, err := journal.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
+	mark, err := journal.ReadMark(a.dir().Journals(), head.ID)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	say := func(format string, args ...any) {
 		fmt.Fprintf(a.err, "steno "+command+": "+format+"\n", args...)
 	}
@@ -83,8 +70,8 @@ func (a *app) publishOnce(ctx context.Context, w *journal.Writer, command string
 		Filed:  s.filed,
 		Failed: func(id schema.Identity, err error) { say("%s takes no more frames: %v", id, err) },
 		Options: publish.Options{
-			Source: reader, JS: s.js, Blobs: s.blobs, Partitions: s.info.Partitions, BatchFrom: s.batchFrom,
-			SaveMark: func(m journal.Mark) error { return journal.WriteMark(a.dir().Journals(), w.Head().ID, m) },
+			Source: reader, JS: s.js, Blobs: s.blobs, Partitions: s.info.Partitions, BatchFrom: s.batchFrom, Mark: mark,
+			SaveMark: func(m journal.Mark) error { return journal.WriteMark(a.dir().Journals(), head.ID, m) },
 			Identified: func(final, asked schema.Identity) {
 				if final != asked {
 					say("%s is taken; recording as %s", asked, final)
@@ -92,4 +79,25 @@ func (a *app) publishOnce(ctx context.Context, w *journal.Writer, command string
 			},
 		},
 	}).Run(ctx)
+}
+
+// publishLeft publishes what dead proxies of the same peer left in this directory for the same NATS, the
+// oldest first, and returns when all is stored, or ctx ends.
+func (a *app) publishLeft(ctx context.Context, own journal.Head) {
+	infos, err := journal.List(a.dir().Journals())
+	if err != nil {
+		a.log.Warn().Err(err).Msg("look for journals that were left")
+		return
+	}
+	for _, info := range infos {
+		h := info.Head
+		if own.Destination == "" || info.Err != nil || info.Alive || h.Open.Protocol != own.Open.Protocol || h.Open.Peer != own.Open.Peer ||
+			h.Destination != own.Destination {
+			continue
+		}
+		if mark, err := journal.ReadMark(a.dir().Journals(), info.ID); err == nil && mark.Done {
+			continue
+		}
+		a.publishOwn(ctx, info.Path, h, "proxy")
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -100,13 +101,17 @@ func (a *app) tapJournal(ctx context.Context, command []string, w *journal.Write
 	syncing, stopSync := context.WithCancel(ctx)
 	synced := make(chan error, 1)
 	go func() { synced <- w.Run(syncing) }()
+	publishing, giveUp := context.WithCancel(ctx)
+	defer giveUp()
 	published := make(chan struct{})
-	go func() { defer close(published); a.publishOwn(ctx, w, "record") }()
+	go func() { defer close(published); a.publishOwn(publishing, w.Path(), w.Head(), "record") }()
 	err := a.tapped(ctx, command, w)
 	stopSync()
 	if closed := errors.Join(<-synced, w.Close()); closed != nil {
 		fmt.Fprintln(a.err, "steno record: journal:", closed)
 	}
+	grace := time.AfterFunc(publishGrace, giveUp)
+	defer grace.Stop()
 	<-published
 	return err
 }

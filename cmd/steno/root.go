@@ -92,8 +92,8 @@ that proves the one follows from the other.`,
 	p.StringVar(&a.config, "config", defaultConfig(), "config file (TOML: flag = value, and a table for each command)")
 	root.AddCommand(
 		a.demoCommand(), a.upCommand(), a.recordCommand(), a.proxyCommand(), a.importCommand(), a.translateCommand(),
-		a.lsCommand(), a.showCommand(), a.tailCommand(), a.replayCommand(), a.verifyCommand(),
-		a.streamsCommand(), a.doctorCommand(), a.versionCommand(),
+		a.lsCommand(), a.showCommand(), a.tailCommand(), a.replayCommand(), a.verifyCommand(), a.closeCommand(),
+		a.workerCommand(), a.streamsCommand(), a.doctorCommand(), a.versionCommand(),
 	)
 	usageArgs(root)
 	return root
@@ -134,7 +134,7 @@ func usageArgs(c *cobra.Command) {
 }
 
 // networked are the commands that may go to a NATS of their own.
-var networked = []string{"record", "proxy", "import", "streams"}
+var networked = []string{"record", "proxy", "import", "worker", "streams"}
 
 // prepare fills in flags from the environment and the config file, and sets up the log.
 func (a *app) prepare(cmd *cobra.Command) error {
@@ -173,7 +173,7 @@ func (a *app) checkNetwork(command string) error {
 	given := func(flag string) bool { return a.from[flag] == commandLine }
 	for _, flag := range []string{"nats", "context"} {
 		if given(flag) && !slices.Contains(networked, command) {
-			return usage("--%s: steno %s works in the data directory; %s take it", flag, command, "record, proxy, import and streams")
+			return usage("--%s: steno %s works in the data directory; %s take it", flag, command, "record, proxy, import, worker and streams")
 		}
 	}
 	if err := checkURLs(a.nats); err != nil {

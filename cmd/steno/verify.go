@@ -25,7 +25,8 @@ chain over the frames, and that every frame is accounted for.
 
 It ends with 0 when all agrees, 10 when anything was changed, is missing or was
 added, and 11 when all agrees but frames were lost before they were stored: a
-tap passed on what it could not keep, or its journal was damaged.`,
+tap passed on what it could not keep, or its journal was damaged. It ends with 1
+when what there is agrees, but a journal has not come through.`,
 		Example: `  steno verify
   steno verify --json | jq .findings`,
 		Args: cobra.NoArgs,
@@ -41,6 +42,9 @@ func (a *app) verify(ctx context.Context, asJSON bool) error {
 	err := a.inSession(ctx, "verify", func(ctx context.Context, s *session) (err error) {
 		report, err = a.prove(ctx, s)
 		stalled = s.stalled
+		if n := len(s.unstored); n > 0 {
+			stalled = errors.Join(stalled, fmt.Errorf("verify: not all that was recorded is in it: %s above", plural(n, "warning")))
+		}
 		return err
 	})
 	if err != nil {

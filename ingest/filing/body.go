@@ -1,8 +1,6 @@
 package filing
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -13,19 +11,25 @@ import (
 	wire "github.com/steno-io/steno/schema/wire/a2a"
 )
 
-// exchange is what is open of an HTTP exchange.
+// exchange is what the cutter has of an HTTP exchange that has not ended.
 type exchange struct {
 	id     uuid.UUID
 	name   string
 	no     uint64 // of the next data frame
 	bodies []*body
-	damage []damage
+	lost   *schema.GapInfo // a gap of the whole journal that was not given yet
+	lostAt time.Time
 }
 
-// damage is a gap that was not given yet.
-type damage struct {
-	at      time.Time
-	payload []byte
+// lose notes a gap of the whole journal; of several before the exchange's next frame it tells as one.
+func (x *exchange) lose(at time.Time, gap schema.GapInfo) {
+	x.lostAt = at
+	if x.lost == nil {
+		x.lost = &gap
+		return
+	}
+	x.lost.Chunks += gap.Chunks
+	x.lost.Bytes += gap.Bytes
 }
 
 // body is a request's or an answer's bytes, as far as they are no frames yet.
@@ -51,14 +55,15 @@ func (x *exchange) body(lane journal.Lane) *body {
 	return x.bodies[i]
 }
 
-// begin makes a body; until a byte says whose it is, it is the usual side's.
+// begin makes the body of a place, in the stead of one that has ended there; until a byte says whose it
+// is, it is the usual side's.
 func (x *exchange) begin(lane journal.Lane) *body {
-	b := &body{lane: lane}
+	b := &body{lane: lane, from: schema.FromAgent}
 	pushed := slices.ContainsFunc(x.bodies, func(b *body) bool { return b.lane.Chan == schema.ChanPush })
-	b.from = schema.FromAgent
 	if lane.Chan == schema.ChanRequest || pushed && lane.Chan == schema.ChanResponse {
 		b.from = schema.FromClient
 	}
+	x.bodies = slices.DeleteFunc(x.bodies, func(b *body) bool { return b.lane == lane })
 	x.bodies = append(x.bodies, b)
 	return b
 }
@@ -79,31 +84,35 @@ func (c *cutting) flush(chosen func(*body) bool) {
 			events, rest := b.events.Flush(nil)
 			b.carried = 0
 			for i := range events {
-				c.item(b, &events[i], c.next())
+				c.item(b, &events[i], 0)
 			}
 			b.data = rest
 		}
 		if len(b.data) > 0 || b.frames == 0 && (b.evidence != nil || b.asks()) {
-			c.whole(b, c.next())
+			c.whole(b, 0)
 		}
 		b.sized = false
 	}
 }
 
-// whole gives the body's bytes as one frame.
+// whole gives the body's bytes as one frame. An offset of 0 is the next slot's.
 func (c *cutting) whole(b *body, offset uint64) {
-	http := c.http(b, nil)
 	data := b.data
 	b.data, b.sized = nil, false
-	c.frame(b, data, http, offset)
+	c.frame(b, data, nil, offset)
 }
 
 // item gives one event of a stream.
 func (c *cutting) item(b *body, event *wire.Event, offset uint64) {
-	c.frame(b, event.Raw, c.http(b, event), offset)
+	c.frame(b, event.Raw, event, offset)
 }
 
-func (c *cutting) frame(b *body, data, http []byte, offset uint64) {
+// frame gives a data frame, behind its evidence where that needs a frame of its own.
+func (c *cutting) frame(b *body, data []byte, event *wire.Event, offset uint64) {
+	http := c.http(b, event)
+	if offset == 0 {
+		offset = c.next()
+	}
 	f := schema.Frame{
 		At: b.at, From: b.from, Type: schema.TypeData, End: schema.EndNone, No: c.x.no, Chan: b.lane.Chan, HTTP: http, Data: data,
 	}
@@ -113,38 +122,43 @@ func (c *cutting) frame(b *body, data, http []byte, offset uint64) {
 }
 
 // http is the evidence that stands with a frame: that of its body with the first one, the event's own
-// fields, and what marks a copy. What is too large for a header is a control frame before it.
+// fields, and what marks a copy. A body's evidence that is too large for a header is a control frame
+// before it; an event's fields that are stand in its bytes alone.
 func (c *cutting) http(b *body, event *wire.Event) []byte {
 	first, evidence := b.evidence != nil, b.evidence
-	says := b.says
-	if !first {
-		says = wire.Evidence{}
+	says := wire.Evidence{}
+	if first {
+		says = b.says
 	}
 	b.evidence = nil
-	if event != nil {
-		says.SSEEvent, says.SSEID = string(event.Name), string(event.ID)
-	}
 	if b.lane.Served {
 		says.Served = served(b)
+	}
+	if event == nil && first && !b.lane.Served {
+		return c.fitting(b, evidence)
+	}
+	if event != nil {
+		own := wire.Evidence{SSEEvent: string(event.Name), SSEID: string(event.ID)}
+		if len(encode(own)) <= schema.MaxHTTP/2 {
+			says.SSEEvent, says.SSEID = own.SSEEvent, own.SSEID
+		}
 	}
 	if !first && says.SSEEvent == "" && says.SSEID == "" && says.Served == "" {
 		return nil
 	}
-	if event != nil || evidence == nil {
-		var err error
-		if evidence, err = json.Marshal(says); err != nil {
-			c.fail(fmt.Errorf("write HTTP evidence: %w", err))
-			return nil
-		}
-	}
+	return c.fitting(b, encode(says))
+}
+
+// fitting is evidence as it fits a header; too large, it goes before, and only what marks a copy stays.
+func (c *cutting) fitting(b *body, evidence []byte) []byte {
 	if len(evidence) <= schema.MaxHTTP {
 		return evidence
 	}
 	c.control(schema.TypeHTTP, b.at, evidence, c.next())
-	if says.Served == "" {
+	if !b.lane.Served {
 		return nil
 	}
-	return []byte(`{"served":"` + says.Served + `"}`)
+	return encode(wire.Evidence{Served: served(b)})
 }
 
 // served is the version that a copy speaks, also where its evidence is in a gap.

@@ -3,7 +3,6 @@ package filing
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -21,32 +20,42 @@ import (
 //	       ┌────────────────┬───────────────────────────┬────────┐
 //	       │ held frames    │ bodies that end here      │ data … │
 //	       └────────────────┴───────────────────────────┴────────┘
-const releaseSlots = 16
+//
+// An entry ends at most four bodies (a request, an answer, and a copy of each), each with evidence and,
+// of a stream, with what stands behind its last event, and tells of one gap: thirteen frames. Behind the
+// journal's last entry each exchange that has no end gets such a head.
+const (
+	releaseSlots = 16
+	endSlots     = 64
+)
 
-// Cutter makes frames of a proxy's journal. A request is a frame, an answer is one, or one for each
+// maxFrame is from how many bytes on a body goes on in another frame. No message is so large; a download
+// may be.
+const maxFrame = 64 << 20
+
+// cutter makes frames of a proxy's journal. A request is a frame, an answer is one, or one for each
 // server-sent event; a copy that was served in the stead of one of them is cut alike. It is pure: the
 // same entries give the same frames, with offsets that rise strictly.
-type Cutter struct {
+type cutter struct {
 	journal string
 	open    map[uuid.UUID]*exchange
 	order   []*exchange // those that are open, by their first entry
-	offset  uint64      // of the last frame
 	at      time.Time   // of the last frame
 }
 
-// NewCutter makes the cutter of the journal with that head; no frame is earlier than the head.
-func NewCutter(h journal.Head) *Cutter {
-	return &Cutter{journal: h.ID, at: h.CreatedAt, open: map[uuid.UUID]*exchange{}}
+// newCutter makes the cutter of the journal with that head; no frame is earlier than the head.
+func newCutter(h journal.Head) *cutter {
+	return &cutter{journal: h.ID, at: h.CreatedAt, open: map[uuid.UUID]*exchange{}}
 }
 
-// Cut appends the frames that an entry completes. It keeps nothing of e.Data.
-func (c *Cutter) Cut(dst []schema.Frame, e journal.Entry) ([]schema.Frame, error) {
+// cut appends the frames that an entry completes. It keeps nothing of e.Data. What no proxy writes is
+// given as it is: nothing in one entry keeps those behind it from being stored.
+func (c *cutter) cut(dst []schema.Frame, e journal.Entry) []schema.Frame {
 	if e.Exchange == uuid.Nil {
 		return c.outside(dst, e)
 	}
 	x := c.exchange(e.Exchange)
-	slot := e.Start() + releaseSlots
-	cut := &cutting{cutter: c, x: x, dst: dst, next: func() uint64 { slot++; return slot }}
+	cut := &cutting{cutter: c, x: x, dst: dst, slot: e.Start() + releaseSlots}
 	cut.damage()
 	switch e.Type {
 	case schema.TypeData:
@@ -60,55 +69,48 @@ func (c *Cutter) Cut(dst []schema.Frame, e journal.Entry) ([]schema.Frame, error
 		cut.control(schema.TypeClose, e.At, bytes.Clone(e.Data), e.End())
 		c.forget(x)
 	default:
-		cut.fail(fmt.Errorf("want data, http, gap or close, got %q", e.Type))
+		cut.control(e.Type, e.At, bytes.Clone(e.Data), e.End())
 	}
-	if cut.err != nil {
-		return cut.dst, fmt.Errorf("cut entry at %d of journal %s, exchange %s: %w", e.Offset, c.journal, x.name, cut.err)
-	}
-	return cut.dst, nil
+	return cut.dst
 }
 
-// outside takes an entry of no exchange: damage may have been of any. Each open exchange says so with
-// its next frame; where none is open, the gap stands alone.
-func (c *Cutter) outside(dst []schema.Frame, e journal.Entry) ([]schema.Frame, error) {
-	if e.Type != schema.TypeGap {
-		return dst, fmt.Errorf("cut entry at %d of journal %s: %s of no exchange", e.Offset, c.journal, e.Type)
-	}
-	payload := bytes.Clone(e.Data)
-	for _, x := range c.order {
-		x.damage = append(x.damage, damage{e.At, payload})
-	}
-	if len(c.order) > 0 {
-		return dst, nil
-	}
+// outside takes an entry of no exchange. A gap may have been of any: each that is open says so with its
+// next frame; where none is open, it stands alone.
+func (c *cutter) outside(dst []schema.Frame, e journal.Entry) []schema.Frame {
 	cut := &cutting{cutter: c, x: &exchange{}, dst: dst}
-	cut.control(schema.TypeGap, e.At, payload, e.End())
-	return cut.dst, cut.err
-}
-
-// End appends what is left at the journal's end, and the close of every exchange that has none: its
-// writer died. The frames stand behind end.
-func (c *Cutter) End(dst []schema.Frame, end uint64) ([]schema.Frame, error) {
-	slot := end + releaseSlots
-	for len(c.order) > 0 {
-		x := c.order[0]
-		cut := &cutting{cutter: c, x: x, dst: dst, next: func() uint64 { slot++; return slot }}
-		cut.damage()
-		cut.flush(nil)
-		payload, err := json.Marshal(schema.CloseInfo{Reason: schema.ReasonWriterDied, Exchange: x.name})
-		if err != nil {
-			return cut.dst, fmt.Errorf("write close of exchange %s: %w", x.name, err)
+	switch {
+	case e.Type == schema.TypeData:
+		cut.add(schema.Frame{At: e.At, From: e.From, Type: e.Type, End: schema.EndNone, Data: bytes.Clone(e.Data)}, e.End())
+	case e.Type == schema.TypeGap && len(c.order) > 0:
+		var info schema.GapInfo
+		if err := json.Unmarshal(e.Data, &info); err != nil {
+			info.Reason = string(e.Data) // the gap is what counts
 		}
-		cut.control(schema.TypeClose, c.at, payload, cut.next())
-		c.forget(x)
-		if dst = cut.dst; cut.err != nil {
-			return dst, fmt.Errorf("cut the end of journal %s, exchange %s: %w", c.journal, x.name, cut.err)
+		for _, x := range c.order {
+			x.lose(e.At, info)
 		}
+	default:
+		cut.control(e.Type, e.At, bytes.Clone(e.Data), e.End())
 	}
-	return dst, nil
+	return cut.dst
 }
 
-func (c *Cutter) exchange(id uuid.UUID) *exchange {
+// end cuts what is left of one exchange that has no end at the journal's end, and its close: the writer
+// died. The frames stand in a head at place. ok is false if every exchange has ended.
+func (c *cutter) end(dst []schema.Frame, place uint64) (frames []schema.Frame, ok bool) {
+	if len(c.order) == 0 {
+		return dst, false
+	}
+	x := c.order[0]
+	cut := &cutting{cutter: c, x: x, dst: dst, slot: place + releaseSlots}
+	cut.damage()
+	cut.flush(nil)
+	cut.control(schema.TypeClose, c.at, encode(schema.CloseInfo{Reason: schema.ReasonWriterDied, Exchange: x.name}), cut.next())
+	c.forget(x)
+	return cut.dst, true
+}
+
+func (c *cutter) exchange(id uuid.UUID) *exchange {
 	x := c.open[id]
 	if x == nil {
 		x = &exchange{id: id, name: id.String()}
@@ -118,54 +120,50 @@ func (c *Cutter) exchange(id uuid.UUID) *exchange {
 	return x
 }
 
-func (c *Cutter) forget(x *exchange) {
+func (c *cutter) forget(x *exchange) {
 	delete(c.open, x.id)
 	c.order = slices.DeleteFunc(c.order, func(other *exchange) bool { return other == x })
 }
 
 // cutting is the cutting of one entry.
 type cutting struct {
-	cutter *Cutter
+	cutter *cutter
 	x      *exchange
 	dst    []schema.Frame
-	next   func() uint64 // the next offset for a frame that ends with no byte of its own
-	err    error
+	slot   uint64 // the last one that was used
 }
 
-func (c *cutting) fail(err error) {
-	if c.err == nil {
-		c.err = err
-	}
+// next is the next offset for a frame that ends with no byte of its own.
+func (c *cutting) next() uint64 {
+	c.slot++
+	return c.slot
 }
 
-// damage gives what was begun before the journal was damaged, and the gap.
+// damage gives what was begun before a gap that may have been of any exchange, and the gap.
 func (c *cutting) damage() {
-	if len(c.x.damage) == 0 {
+	if c.x.lost == nil {
 		return
 	}
 	c.flush(nil)
-	for _, d := range c.x.damage {
-		c.control(schema.TypeGap, d.at, d.payload, c.next())
-	}
-	c.x.damage = nil
+	c.control(schema.TypeGap, c.x.lostAt, encode(c.x.lost), c.next())
+	c.x.lost = nil
 }
 
 // evidence begins a body; one that was open at its place has ended.
 func (c *cutting) evidence(e journal.Entry) {
+	c.answered(e.Lane)
 	c.flush(func(b *body) bool { return b.lane == e.Lane })
 	b := c.x.begin(e.Lane)
 	b.at = e.At
 	b.evidence = bytes.Clone(e.Data)
-	var says wire.Evidence
-	if err := json.Unmarshal(b.evidence, &says); err != nil {
-		c.fail(fmt.Errorf("read HTTP evidence: %w", err))
-		return
+	if err := json.Unmarshal(b.evidence, &b.says); err != nil {
+		c.control(schema.TypeHTTP, e.At, b.evidence, c.next())
+		b.says, b.evidence = wire.Evidence{}, nil
 	}
-	b.says = says
 	if !b.asks() {
 		return
 	}
-	b.sized, b.want = true, says.Bytes
+	b.sized, b.want = true, b.says.Bytes
 	if b.want == 0 {
 		c.whole(b, e.End())
 	}
@@ -173,6 +171,7 @@ func (c *cutting) evidence(e journal.Entry) {
 
 // data adds a chunk to its body.
 func (c *cutting) data(e journal.Entry) {
+	c.answered(e.Lane)
 	b := c.x.body(e.Lane)
 	if b == nil { // its evidence is in a gap
 		b = c.x.begin(e.Lane)
@@ -183,8 +182,19 @@ func (c *cutting) data(e journal.Entry) {
 		return
 	}
 	b.data = append(b.data, e.Data...)
-	if b.sized && uint64(len(b.data)) >= b.want {
+	switch {
+	case b.sized && uint64(len(b.data)) >= b.want:
 		c.whole(b, e.End())
+	case len(b.data) >= maxFrame:
+		c.whole(b, e.End())
+	}
+}
+
+// answered ends what was asked when an answer comes: a request whose length is in a gap goes before its
+// answer all the same.
+func (c *cutting) answered(l journal.Lane) {
+	if l.Chan != schema.ChanRequest && l.Chan != schema.ChanPush {
+		c.flush(func(b *body) bool { return b.asks() })
 	}
 }
 
@@ -200,14 +210,12 @@ func (c *cutting) events(b *body, e journal.Entry) {
 	b.carried = carried + len(e.Data) - at
 }
 
-// gap ends what was begun on the sides of which something is missing.
+// gap ends what was begun on the sides of which something is missing; of a gap that cannot be read, on
+// all.
 func (c *cutting) gap(e journal.Entry) {
 	var info schema.GapInfo
-	if err := json.Unmarshal(e.Data, &info); err != nil {
-		c.fail(fmt.Errorf("read gap: %w", err))
-		return
-	}
-	c.flush(func(b *body) bool { return info.From[b.from] > 0 || info.From[schema.FromControl] > 0 })
+	err := json.Unmarshal(e.Data, &info)
+	c.flush(func(b *body) bool { return err != nil || info.From[b.from] > 0 || info.From[schema.FromControl] > 0 })
 	c.control(schema.TypeGap, e.At, bytes.Clone(e.Data), e.End())
 }
 
@@ -218,16 +226,20 @@ func (c *cutting) control(typ schema.FrameType, at time.Time, payload []byte, of
 
 // add gives a frame its place and its time, which is never before the one before.
 func (c *cutting) add(f schema.Frame, offset uint64) {
-	k := c.cutter
-	if offset <= k.offset {
-		c.fail(fmt.Errorf("a frame ends at %d, behind one that ends at %d", offset, k.offset))
-		return
+	if f.At.Before(c.cutter.at) {
+		f.At = c.cutter.at
 	}
-	if f.At.Before(k.at) {
-		f.At = k.at
-	}
-	k.offset, k.at = offset, f.At
+	c.cutter.at = f.At
 	f.Exchange = c.x.name
-	f.Writer = schema.Writer{Journal: k.journal, Offset: offset}
+	f.Writer = schema.Writer{Journal: c.cutter.journal, Offset: offset}
 	c.dst = append(c.dst, f)
+}
+
+// encode writes what is made of strings and numbers alone, which cannot fail.
+func encode(v any) []byte {
+	payload, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return payload
 }

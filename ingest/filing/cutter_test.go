@@ -243,3 +243,88 @@ func TestAJournalCutAtEveryByte(t *testing.T) {
 		}
 	}
 }
+
+// However large the evidence, and wherever it comes, frames have places that rise.
+func TestLargeEvidenceAnywhere(t *testing.T) {
+	large := strings.Repeat("<", schema.MaxHTTP)
+	says := wire.Evidence{Status: 200, Headers: map[string]string{"location": large}}
+	p := newTape(t)
+	for n, c := range map[int]schema.Chan{1: "response", 2: "response", 3: "stream", 4: "stream", 5: "stream", 6: "card"} {
+		l := at(n, c)
+		p.evidence(at(n, "request"), wire.Evidence{Method: "POST", Path: "/" + large, Bytes: 1}).data(at(n, "request"), schema.FromClient, "q").evidence(l, says)
+		copied := journal.Lane{Exchange: exchangeID(n), Chan: c, Served: true}
+		served := says
+		served.Served = "0.3"
+		p.evidence(copied, served)
+		switch n {
+		case 1, 6:
+			p.data(l, schema.FromAgent, "whole").data(copied, schema.FromAgent, "copy")
+		case 3:
+			p.data(l, schema.FromAgent, "data: a\n\nid: "+large+"\ndata: b\n\nevent: "+large+"\nid: "+large+"\ndata: c\n\n").data(copied, schema.FromAgent, "data: c\n\n")
+		case 4:
+			p.data(l, schema.FromAgent, "id: "+large+"\ndata: open").data(copied, schema.FromAgent, ": only this")
+		}
+		p.end(n)
+	}
+	frames := cut(t, p.stop().open())
+	marked := 0
+	for _, f := range frames {
+		require.LessOrEqual(t, len(f.HTTP), schema.MaxHTTP)
+		if isServed(&f) {
+			marked++
+		}
+	}
+	require.Equal(t, 6, marked)
+	r := newRig(t)
+	require.NoError(t, r.publisher(p.open()).Run(deadline(t)))
+}
+
+// A request whose length is in a gap goes before its answer all the same.
+func TestARequestWithoutItsEvidence(t *testing.T) {
+	p := newTape(t)
+	p.data(at(1, "request"), schema.FromClient, "half a request").begins(1, "stream").chunk(1, "stream", "data: x\n\n").end(1).stop()
+	require.Equal(t, []string{`1.0 client request "half a request"`, `1.1 agent stream "data: x\n\n" ` + ok, closing(1)}, lines(cut(t, p.open())))
+}
+
+// What no proxy writes is given as it is, and what stands behind it is cut.
+func TestWhatNoProxyWrites(t *testing.T) {
+	p := newTape(t)
+	none := journal.Lane{Exchange: exchangeID(1)}
+	require.NoError(t, p.w.ControlTo(t.Context(), none, schema.TypeOpen, p.tick(), 1))
+	require.NoError(t, p.w.ControlTo(t.Context(), at(1, "request"), schema.TypeHTTP, p.tick(), []int{1}))
+	require.NoError(t, p.w.ControlTo(t.Context(), none, schema.TypeGap, p.tick(), "gap"))
+	require.NoError(t, p.w.Append(t.Context(), schema.FromAgent, p.tick(), []byte("of no exchange")))
+	require.NoError(t, p.w.Control(t.Context(), schema.TypeGap, p.tick(), "gap"))
+	p.answer(1, "a").end(1).stop()
+	got := strings.Join(lines(cut(t, p.open())), "\n")
+	for _, want := range []string{`control open "1"`, `control http "[1]"`, `client request ""`, `control gap "\"gap\""`, `agent  "of no exchange"`, `agent response "a"`, closing(1)} {
+		require.Contains(t, got, want)
+	}
+}
+
+// Gaps of the whole journal are told as one by an exchange that says nothing between them.
+func TestManyGapsAreToldAsOne(t *testing.T) {
+	p := newTape(t)
+	p.ask(1, "a")
+	for range 100 {
+		require.NoError(t, p.w.Control(t.Context(), schema.TypeGap, p.tick(), schema.GapInfo{Reason: "full", Chunks: 1, Bytes: 2}))
+	}
+	p.end(1).stop()
+	require.Equal(t, []string{
+		`1.0 client request "a" ` + post, `1.0 control gap "{\"reason\":\"full\",\"chunks\":100,\"bytes\":200}"`, closing(1),
+	}, lines(cut(t, p.open())))
+}
+
+// A download without end is cut, and nothing of it is kept longer.
+func TestALargeBodyIsCut(t *testing.T) {
+	p := newTape(t)
+	p.ask(1, "a").begins(1, "response")
+	chunk := strings.Repeat("0123456789abcdef", 1<<14)
+	for range 300 {
+		p.chunk(1, "response", chunk)
+	}
+	frames := cut(t, p.end(1).stop().open())
+	require.Len(t, frames, 4)
+	require.Len(t, frames[1].Data, maxFrame)
+	require.Len(t, frames[2].Data, 300*len(chunk)-maxFrame)
+}

@@ -1,9 +1,9 @@
 // Package filing stores a proxy's journal on STENO_RAW: it cuts the frames of every HTTP exchange and
 // files each exchange in the capture of its conversation.
 //
-//	journal ──▶ Cutter ──▶ filer ──▶ lane ──▶ publish.Appender ──▶ steno.raw.… of one capture
-//	          frames of    which       one a
-//	          exchanges    capture?    capture
+//	journal ──▶ cutter ──▶ filer ──▶ outbox ──▶ publish.Appender ──▶ steno.raw.… of one capture
+//	          frames of    which      one a
+//	          exchanges    capture?   capture
 //
 // Cutting is pure. Which capture an exchange belongs to is decided once: by the contextId that its
 // request names, else by what STENO_FILED says of the task that it names, else by its first answer. A

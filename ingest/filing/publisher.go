@@ -24,6 +24,7 @@ type Options struct {
 	publish.Options
 	Filed *topology.FiledKeys
 	// Failed hears of a capture that takes no more frames for good; the others go on. nil: nobody does.
+	// It is called from several goroutines.
 	Failed func(schema.Identity, error)
 }
 
@@ -33,49 +34,50 @@ type Options struct {
 type Publisher struct {
 	o     Options
 	head  journal.Head
-	lanes *lanes
+	boxes *outboxes
 	filer *filer
-	read  uint64 // the journal is cut and filed up to this offset; lanes.mu is held
-	ended bool   // lanes.mu is held
+	last  time.Time // of the last entry
+	read  uint64    // the journal is cut and filed up to this offset; boxes.mu is held
+	ended bool      // boxes.mu is held
 	mark  journal.Mark
 	saved time.Time
 }
 
 // New makes the publisher of a source of which nothing was read yet.
 func New(o Options) *Publisher {
-	p := &Publisher{o: o, head: o.Source.Head()}
+	p := &Publisher{o: o, head: o.Source.Head(), boxes: newOutboxes()}
+	p.last = p.head.CreatedAt
 	p.mark = journal.Mark{Identity: p.head.Identity}
-	p.lanes = &lanes{
-		make: p.appender, by: map[schema.Identity]*lane{}, stored: map[schema.Identity]uint64{}, failed: map[schema.Identity]error{},
-		hurt: func(id schema.Identity, err error) {
-			if o.Failed != nil {
-				o.Failed(id, err)
-			}
-		},
+	p.boxes.make = p.appender
+	p.boxes.hurt = func(id schema.Identity, err error) {
+		if o.Failed != nil {
+			o.Failed(id, err)
+		}
 	}
-	p.filer = newFiler(p.head, o.Filed, p.lanes.put)
+	p.filer = newFiler(p.head, o.Filed, p.boxes.put)
 	return p
 }
 
 // Run follows the journal until its writer has ended and all it holds is stored, then returns nil. It
 // may be run anew, by another process too, after any end of another one: it begins at the journal's
-// start and stores what is missing. It returns ctx.Err() when ctx ends, and errors of the journal,
-// the bucket and SaveMark. An error that wraps publish.ErrUnstorable, publish.ErrSubject or
-// topology.ErrBlob names captures that take no more frames; all else is stored.
+// start and stores what is missing. It returns ctx.Err() when ctx ends, errors of the journal, the
+// bucket and SaveMark once all before them is stored, and those of Append. An error that wraps
+// publish.ErrUnstorable, publish.ErrSubject or topology.ErrBlob names captures that take no more
+// frames; all else is stored.
 func (p *Publisher) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p.lanes.fail = func(err error) { cancel(err) }
+	p.boxes.fail = func(err error) { cancel(err) }
 	err := p.follow(ctx)
-	if err == nil {
-		err = p.settle(ctx)
+	if settled := p.boxes.settle(ctx); err == nil {
+		err = settled
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
 	cancel(nil)
-	p.lanes.group.Wait()
+	p.boxes.group.Wait()
 	if err == nil {
-		err = p.lanes.failure()
+		err = p.boxes.failure()
 	}
 	p.finish()
 	if err = errors.Join(err, p.save(err == nil)); err != nil {
@@ -86,39 +88,44 @@ func (p *Publisher) Run(ctx context.Context) error {
 
 // finish tells waiters that no more comes.
 func (p *Publisher) finish() {
-	p.lanes.mu.Lock()
-	defer p.lanes.mu.Unlock()
+	p.boxes.mu.Lock()
+	defer p.boxes.mu.Unlock()
 	p.ended = true
-	p.lanes.change()
+	p.boxes.change()
 }
 
-// appender makes the appender of a capture, which opens it if nobody has.
-func (p *Publisher) appender(id schema.Identity, first *schema.Frame) (*publish.Appender, error) {
-	opening, err := p.opening(first)
-	if err != nil {
-		return nil, err
-	}
+// appender makes the appender of a capture, which opens it if nobody has. at is what is known of the
+// capture from earlier appends.
+func (p *Publisher) appender(id schema.Identity, first *schema.Frame, at *publish.Head) (*publish.Appender, error) {
 	return publish.NewAppender(publish.AppenderOptions{
-		JS: p.o.JS, Blobs: p.o.Blobs, Identity: id, Partitions: p.o.Partitions, Journal: p.head.ID, Opening: opening,
-		BatchFrom: p.o.BatchFrom, Mark: p.o.Mark.Offset, Retry: p.o.Retry,
+		JS: p.o.JS, Blobs: p.o.Blobs, Identity: id, Partitions: p.o.Partitions, Journal: p.head.ID,
+		Opening: p.opening(first), Head: at, BatchFrom: p.o.BatchFrom, Mark: p.o.Mark.Offset, Retry: p.o.Retry,
 	})
 }
 
-// follow reads the journal to its end and gives its frames to the lanes.
+// opening is the open frame of a capture whose first frame is given: the journal's head says what
+// steers its fold. It is as old as that frame.
+func (p *Publisher) opening(first *schema.Frame) *schema.Frame {
+	return &schema.Frame{
+		At: first.At, From: schema.FromControl, Type: schema.TypeOpen, End: schema.EndNone, Data: encode(p.head.Open),
+		Writer: schema.Writer{Journal: p.head.ID, Offset: p.o.Source.Start()},
+	}
+}
+
+// follow reads the journal to its end and gives its frames to the outboxes.
 func (p *Publisher) follow(ctx context.Context) error {
-	c := NewCutter(p.head)
+	c := newCutter(p.head)
 	var frames []schema.Frame
 	for {
 		e, err := p.next(ctx)
 		if errors.Is(err, io.EOF) {
-			break
+			return p.end(ctx, c)
 		}
 		if err != nil {
 			return err
 		}
-		if frames, err = c.Cut(frames[:0], e); err != nil {
-			return errors.Join(err, p.filer.file(ctx, e, frames))
-		}
+		p.last = e.At
+		frames = c.cut(frames[:0], e)
 		if err := p.filer.file(ctx, e, frames); err != nil {
 			return err
 		}
@@ -129,9 +136,25 @@ func (p *Publisher) follow(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// end files what the journal's end leaves of each exchange that has none. No time passes there: what an
+// exchange waited for is in the journal or nowhere.
+func (p *Publisher) end(ctx context.Context, c *cutter) error {
 	end := p.o.Source.End()
-	frames, err := c.End(frames[:0], end)
-	if err := errors.Join(err, p.filer.end(ctx, end, time.Now(), frames)); err != nil {
+	for place := end; ; place += endSlots {
+		frames, ok := c.end(nil, place)
+		if err := p.filer.come(ctx, place, p.last); err != nil {
+			return err
+		}
+		if err := p.filer.frames(ctx, frames); err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+	}
+	if err := p.filer.end(ctx); err != nil {
 		return err
 	}
 	p.reached(end)
@@ -163,28 +186,10 @@ func (p *Publisher) next(ctx context.Context) (journal.Entry, error) {
 
 // reached notes how far the journal is filed.
 func (p *Publisher) reached(offset uint64) {
-	p.lanes.mu.Lock()
-	defer p.lanes.mu.Unlock()
+	p.boxes.mu.Lock()
+	defer p.boxes.mu.Unlock()
 	p.read = offset
-	p.lanes.change()
-}
-
-// settle waits until all lanes are empty.
-func (p *Publisher) settle(ctx context.Context) error {
-	for {
-		p.lanes.mu.Lock()
-		empty := p.lanes.frames == 0
-		changed := p.lanes.watch()
-		p.lanes.mu.Unlock()
-		if empty {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-changed:
-		}
-	}
+	p.boxes.change()
 }
 
 // save writes the mark, if it moved.
@@ -193,12 +198,12 @@ func (p *Publisher) save(done bool) error {
 	if p.o.SaveMark == nil {
 		return nil
 	}
-	p.lanes.mu.Lock()
+	p.boxes.mu.Lock()
 	offset := p.read
-	if first, ok := p.lanes.lowest(); ok {
+	if first, ok := p.boxes.lowest(true); ok {
 		offset = min(offset, first-1)
 	}
-	p.lanes.mu.Unlock()
+	p.boxes.mu.Unlock()
 	if first, ok := p.filer.waiting(); ok {
 		offset = min(offset, first-1)
 	}
@@ -206,7 +211,7 @@ func (p *Publisher) save(done bool) error {
 		return nil
 	}
 	m := journal.Mark{Identity: p.head.Identity, Offset: offset, At: time.Now().UTC(), Done: done}
-	if captures := p.lanes.captures(); done || len(captures) <= markCaptures {
+	if captures := p.boxes.captures(); done || len(captures) <= markCaptures {
 		m.Captures = captures
 	}
 	p.mark = m
@@ -214,29 +219,29 @@ func (p *Publisher) save(done bool) error {
 }
 
 // Stored waits until every frame whose bytes stand before an offset of the journal is stored, but for
-// those of exchanges whose conversation is not known yet, and gives the captures that the journal went
-// to with the numbers of their last frames. The error wraps publish.ErrEnded if Run ends before, or is
-// ctx's.
+// those of exchanges whose conversation is not known yet and of captures that take no more, and gives
+// the captures that the journal went to with the numbers of their last frames. The error wraps
+// publish.ErrEnded if Run ends before, or is ctx's.
 func (p *Publisher) Stored(ctx context.Context, offset uint64) (map[schema.Identity]uint64, error) {
 	for {
-		p.lanes.mu.Lock()
-		first, waiting := p.lanes.lowest()
+		p.boxes.mu.Lock()
+		first, waiting := p.boxes.lowest(false)
 		reached, ended := p.read >= offset && (!waiting || first > offset), p.ended
-		changed := p.lanes.watch()
-		p.lanes.mu.Unlock()
+		changed := p.boxes.watch()
+		p.boxes.mu.Unlock()
 		switch {
 		case reached:
-			return p.lanes.captures(), nil
+			return p.boxes.captures(), nil
 		case ended:
-			return p.lanes.captures(), fmt.Errorf("publish journal %s: %w", p.head.ID, publish.ErrEnded)
+			return p.boxes.captures(), fmt.Errorf("publish journal %s: %w", p.head.ID, publish.ErrEnded)
 		}
 		select {
 		case <-ctx.Done():
-			return p.lanes.captures(), ctx.Err()
+			return p.boxes.captures(), ctx.Err()
 		case <-changed:
 		}
 	}
 }
 
 // Captures are the captures that the journal went to so far, with the numbers of their last frames.
-func (p *Publisher) Captures() map[schema.Identity]uint64 { return p.lanes.captures() }
+func (p *Publisher) Captures() map[schema.Identity]uint64 { return p.boxes.captures() }

@@ -253,7 +253,14 @@ func traffic(p *tape, draw *rand.Rand, first int) (exchanges int) {
 		if draw.IntN(8) == 0 {
 			p.after(3 * time.Second)
 		}
+		whole := noNames // one answer instead of a stream, whose end only the close shows
+		if g.context != "" {
+			whole = taskOf(g.context, g.task)
+		}
 		switch g.step++; {
+		case g.step == 1 && draw.IntN(2) == 0:
+			p.answer(g.n, whole)
+			g.step = 4
 		case g.step == 1:
 			p.begins(g.n, "stream").chunk(g.n, "stream", ": ping\n\n")
 		case g.step < 4:
@@ -263,7 +270,7 @@ func traffic(p *tape, draw *rand.Rand, first int) (exchanges int) {
 			}
 			p.chunk(g.n, "stream", "data: "+item+"\n\n")
 		default:
-			if draw.IntN(8) > 0 {
+			if draw.IntN(4) > 0 {
 				p.end(g.n)
 			}
 			open = append(open[:i], open[i+1:]...)
@@ -461,4 +468,91 @@ func TestTheEndOfTheJournalIsLost(t *testing.T) {
 	require.NoError(t, os.Truncate(p.w.Path(), left))
 	require.NoError(t, r.publisher(p.open()).Run(deadline(t)))
 	require.Equal(t, []string{"1.0 ", "1.0 close"}, exchangesIn(r.stored(t, conversation("c"))))
+}
+
+// At the journal's end every exchange is filed by what the journal holds of its answer, however late
+// that is read, and behind nothing that stands behind it.
+func TestExchangesThatTheEndDecides(t *testing.T) {
+	r, p := newRig(t), newTape(t)
+	p.ask(2, send("c", "")).begins(2, "stream").chunk(2, "stream", "data: "+noNames+"\n\n")
+	p.ask(1, send("", "")).answer(1, taskOf("c", "t"))
+	p.ask(3, send("", "")).answer(3, taskOf("c", "t")).stop()
+	for range 2 {
+		require.NoError(t, r.publisher(p.open()).Run(deadline(t)))
+		require.Equal(t, []string{"2.0 ", "2.1 ", "2.0 close", "1.0 ", "1.1 ", "1.0 close", "3.0 ", "3.1 ", "3.0 close"},
+			exchangesIn(r.stored(t, conversation("c"))))
+	}
+}
+
+// TestKilledWhileItFollows stops publishers over and over while the writer goes on.
+func TestKilledWhileItFollows(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			draw := rand.New(rand.NewPCG(seed, 3))
+			r, p := newRig(t), newTape(t)
+			p.now = time.Now()
+			written := make(chan struct{})
+			go func() {
+				defer close(written)
+				traffic(p, rand.New(rand.NewPCG(seed, 4)), 1)
+				require.NoError(t, p.w.Close())
+			}()
+			for done := false; !done; {
+				select {
+				case <-written:
+					done = true
+				default:
+				}
+				ctx, cancel := context.WithCancel(deadline(t))
+				if !done {
+					time.AfterFunc(time.Duration(1+draw.IntN(8))*time.Millisecond, cancel)
+				}
+				err := r.publisher(openJournal(t, p.w.Path())).Run(ctx)
+				cancel()
+				if err != nil {
+					require.ErrorIs(t, err, context.Canceled)
+					done = false
+				}
+			}
+			want := map[string][]string{}
+			for _, f := range cut(t, p.open()) {
+				want[f.Exchange] = append(want[f.Exchange], line(&f))
+			}
+			r.check(t, want)
+		})
+	}
+}
+
+// brokenSource is a journal that cannot be read on behind some entries.
+type brokenSource struct {
+	*journal.Reader
+	left int
+}
+
+func (b *brokenSource) Next(ctx context.Context) (journal.Entry, error) {
+	if b.left--; b.left < 0 {
+		return journal.Entry{}, fmt.Errorf("read: %w", journal.ErrDamaged)
+	}
+	return b.Reader.Next(ctx)
+}
+
+// What stands before a place that cannot be read is stored.
+func TestWhatStandsBeforeAnErrorIsStored(t *testing.T) {
+	r, p := newRig(t), newTape(t)
+	for n := range 40 {
+		p.ask(n, send(fmt.Sprint("c", n), ""))
+	}
+	p.stop()
+	require.ErrorIs(t, r.publisher(&brokenSource{p.open(), 60}).Run(deadline(t)), journal.ErrDamaged)
+	for n := range 30 {
+		require.Len(t, r.stored(t, conversation(fmt.Sprint("c", n))), 1)
+	}
+}
+
+// A frame that would be taken for one that is stored is an error, not a loss.
+func TestOffsetsMustRise(t *testing.T) {
+	boxes := newOutboxes()
+	boxes.past[conversation("c")] = &sent{given: 7}
+	err := boxes.put(deadline(t), conversation("c"), schema.Frame{Exchange: "e", Writer: schema.Writer{Offset: 7}})
+	require.ErrorContains(t, err, "it ends at 7, behind one that ends at 7")
 }

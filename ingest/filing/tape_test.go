@@ -121,18 +121,18 @@ func openJournal(t testing.TB, path string) *journal.Reader {
 // cut cuts a whole journal.
 func cut(t testing.TB, r *journal.Reader) (frames []schema.Frame) {
 	t.Helper()
-	c := NewCutter(r.Head())
+	c := newCutter(r.Head())
 	for {
 		e, err := r.Next(t.Context())
 		if err == io.EOF {
 			break
 		}
 		require.NoError(t, err)
-		frames, err = c.Cut(frames, e)
-		require.NoError(t, err)
+		frames = c.cut(frames, e)
 	}
-	frames, err := c.End(frames, r.End())
-	require.NoError(t, err)
+	for place, ok := r.End(), true; ok; place += endSlots {
+		frames, ok = c.end(frames, place)
+	}
 	last := schema.Frame{At: began}
 	for i := range frames {
 		require.Greater(t, frames[i].Writer.Offset, last.Writer.Offset)

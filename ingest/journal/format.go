@@ -61,7 +61,7 @@ func code[T comparable](list []T, v T) (byte, error) {
 			return byte(i), nil
 		}
 	}
-	return 0, fmt.Errorf("encode journal entry: no code for %v", v)
+	return 0, fmt.Errorf("%w: no code for %v", ErrEntry, v)
 }
 
 func appendHead(dst []byte, h Head) ([]byte, error) {
@@ -120,11 +120,11 @@ func appendEntry(dst []byte, lane Lane, from schema.From, typ schema.FrameType, 
 		return nil, err
 	}
 	if (from == schema.FromControl) == (typ == schema.TypeData) {
-		return nil, fmt.Errorf("encode journal entry: type %q from %q: data come from a peer, the others from control", typ, from)
+		return nil, fmt.Errorf("%w: type %q from %q: data come from a peer, the others from control", ErrEntry, typ, from)
 	}
 	prefix := lane.prefix()
 	if len(prefix)+len(data) > MaxData {
-		return nil, fmt.Errorf("encode journal entry: %d bytes of data, at most %d", len(data), MaxData-len(prefix))
+		return nil, fmt.Errorf("%w: %d bytes of data, at most %d", ErrEntry, len(data), MaxData-len(prefix))
 	}
 	start := len(dst)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(prefix)+len(data)))

@@ -11,12 +11,15 @@ import (
 )
 
 // gap counts what was passed on and not kept, each exchange's apart. It is written as control entries
-// twice: with the first chunk, so that a writer killed in a gap leaves word of it, and with the rest
+// twice: with an exchange's first chunk, so that a writer killed in a gap leaves word of it, and with the rest
 // when keeping resumes or the writer closes. The entries' counts add up.
 type gap struct {
-	open   bool // chunks are being missed
+	told   []uuid.UUID // the exchanges of which chunks are being missed, and that there is word of it
 	missed []missed
 }
+
+// open reports whether chunks are being missed.
+func (g *gap) open() bool { return len(g.told) > 0 }
 
 // missed is what is not yet written down of one exchange.
 type missed struct {
@@ -39,11 +42,13 @@ func (g *gap) add(exchange uuid.UUID, from schema.From, bytes int, cause error) 
 // miss counts a chunk that was not kept. The turn is held.
 func (w *Writer) miss(lane Lane, from schema.From, ns int64, bytes int, cause error) {
 	w.gap.add(lane.Exchange, from, bytes, cause)
-	if w.gap.open {
+	if slices.Contains(w.gap.told, lane.Exchange) {
 		return
 	}
-	w.gap.open = true
-	w.say(Passing, cause)
+	if !w.gap.open() {
+		w.say(Passing, cause)
+	}
+	w.gap.told = append(w.gap.told, lane.Exchange)
 	if err := w.fillGap(ns); err != nil { // the counts stay, for the next time
 		w.say(Failed, err)
 	}

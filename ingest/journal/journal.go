@@ -26,6 +26,8 @@ var (
 	ErrFull = errors.New("journals are at their bound")
 	// ErrDiskFull: the disk, or the user's part of it, has no room for the journal.
 	ErrDiskFull = errors.New("the journals' disk is full")
+	// ErrEntry: what was to be appended cannot be an entry; the journal takes the next one all the same.
+	ErrEntry = errors.New("cannot be a journal entry")
 	// ErrClosed: the writer or reader was closed.
 	ErrClosed = errors.New("journal is closed")
 	// ErrRemoved: somebody deleted the file under its writer; nobody would read what is written now.

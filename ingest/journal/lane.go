@@ -31,7 +31,7 @@ func (l Lane) prefix() []byte {
 func (l Lane) code() (place, bits byte, err error) {
 	if l.Exchange == uuid.Nil {
 		if l != (Lane{}) {
-			return 0, 0, fmt.Errorf("encode journal entry: a place in an exchange without the exchange")
+			return 0, 0, fmt.Errorf("%w: a place in an exchange without the exchange", ErrEntry)
 		}
 		return 0, 0, nil
 	}

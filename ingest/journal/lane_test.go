@@ -78,3 +78,35 @@ func TestGapsAreCountedByExchange(t *testing.T) {
 	require.Equal(t, map[uuid.UUID]uint64{one.Exchange: 300, other.Exchange: 30}, bytes)
 	require.Equal(t, 1, closes)
 }
+
+// Each exchange has word of its gap at once: a writer that is killed in it has said it for all.
+func TestEachExchangeHasWordOfItsGapAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	w := create(t, Options{Dir: dir, Max: smallBound, WhenFull: Pass})
+	filler(t, dir, smallBound)
+	for n := range 3 {
+		lane := Lane{Exchange: uuid.NewSHA1(uuid.Nil, []byte{byte(n)}), Chan: schema.ChanStream}
+		require.NoError(t, w.AppendTo(t.Context(), lane, schema.FromAgent, time.Now(), make([]byte, 100)))
+		require.NoError(t, w.AppendTo(t.Context(), lane, schema.FromAgent, time.Now(), make([]byte, 100)))
+	}
+	seen := map[uuid.UUID]bool{}
+	for _, e := range readAll(t, copyOf(t, w.Path())) {
+		require.Equal(t, schema.TypeGap, e.Type)
+		seen[e.Exchange] = true
+	}
+	require.Len(t, seen, 3)
+	require.NoError(t, w.Close())
+}
+
+// What cannot be an entry fails alone: others write to the same journal.
+func TestWhatCannotBeAnEntryFailsAlone(t *testing.T) {
+	for _, policy := range []WhenFull{Block, Pass} {
+		w := create(t, Options{Dir: t.TempDir(), WhenFull: policy})
+		lane := Lane{Exchange: uuid.New(), Chan: schema.ChanRequest}
+		require.ErrorIs(t, w.ControlTo(t.Context(), lane, schema.TypeHTTP, time.Now(), make([]byte, MaxData)), ErrEntry)
+		require.ErrorIs(t, w.ControlTo(t.Context(), lane, schema.TypeClose, time.Now(), make([]byte, MaxData)), ErrEntry)
+		require.NoError(t, w.AppendTo(t.Context(), lane, schema.FromClient, time.Now(), []byte("x")))
+		require.NoError(t, w.Close())
+		require.Len(t, readAll(t, open(t, w.Path())), 1)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // DefaultRotate is how large a journal of a series grows before the next one is begun, in bytes.
@@ -15,8 +16,9 @@ type SeriesOptions struct {
 	Options       // of each journal; the head's id and time must be empty
 	Rotate  int64 // bytes; 0: DefaultRotate
 	// Follow runs beside each journal, from its start on, in a goroutine of its own; the series waits
-	// for it to return. nil: nobody follows.
+	// for it to return. Its ctx ends Grace after the series' last journal is closed. nil: nobody follows.
 	Follow func(ctx context.Context, w *Writer)
+	Grace  time.Duration
 	// Closed hears what went wrong while a journal was synced and closed; nil: nobody does.
 	Closed func(error)
 }
@@ -27,9 +29,10 @@ type SeriesOptions struct {
 // deleted. It is safe for concurrent use.
 type Series struct {
 	o       SeriesOptions
-	started chan struct{} // closed once Run runs
-	ctx     context.Context
-	group   sync.WaitGroup
+	started chan struct{}   // closed once Run runs
+	ctx     context.Context // of who follows
+	keepers sync.WaitGroup
+	readers sync.WaitGroup
 
 	mu      sync.Mutex
 	present *part // nil: the next to begin makes one
@@ -53,16 +56,21 @@ func NewSeries(o SeriesOptions) *Series {
 }
 
 // Run keeps the journals durable as Writer.Run does. When ctx ends nothing more begins, and Run returns
-// once all that began has ended and every journal is closed and followed to its end.
+// once all that began has ended, every journal is closed, and nobody follows one any more.
 func (s *Series) Run(ctx context.Context) {
-	s.ctx = context.WithoutCancel(ctx)
+	following, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	s.ctx = following
 	close(s.started)
 	<-ctx.Done()
 	s.mu.Lock()
 	s.ended = true
 	s.retire()
 	s.mu.Unlock()
-	s.group.Wait()
+	s.keepers.Wait()
+	grace := time.AfterFunc(s.o.Grace, stop)
+	defer grace.Stop()
+	s.readers.Wait()
 }
 
 // Begin gives the journal for something that begins, and what is to be called when that has ended. The
@@ -99,16 +107,16 @@ func (s *Series) create() error {
 	}
 	p := &part{w: w, over: make(chan struct{})}
 	s.present = p
-	s.group.Go(func() { s.keep(p) })
+	s.keepers.Go(func() { s.keep(p) })
 	if s.o.Follow != nil {
-		s.group.Go(func() { s.o.Follow(s.ctx, w) })
+		s.readers.Go(func() { s.o.Follow(s.ctx, w) })
 	}
 	return nil
 }
 
 // keep syncs a journal until nothing more comes, and closes it.
 func (s *Series) keep(p *part) {
-	ctx, stop := context.WithCancel(s.ctx)
+	ctx, stop := context.WithCancel(context.WithoutCancel(s.ctx))
 	synced := make(chan error, 1)
 	go func() { synced <- p.w.Run(ctx) }()
 	<-p.over

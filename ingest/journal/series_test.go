@@ -81,6 +81,7 @@ func TestTheEndOfASeriesWaits(t *testing.T) {
 	var mu sync.Mutex
 	read := 0
 	o := seriesOptions(t.TempDir())
+	o.Grace = time.Minute
 	o.Follow = func(ctx context.Context, w *Writer) {
 		r, err := Open(w.Path())
 		if err != nil {
@@ -149,4 +150,28 @@ func TestASeriesThatCannotBegin(t *testing.T) {
 	cancel(fmt.Errorf("gone"))
 	_, _, err = NewSeries(seriesOptions(dir)).Begin(ctx)
 	require.ErrorContains(t, err, "gone", "it does not run")
+}
+
+// Who follows may go on behind a journal's end while the series lives, and for the grace behind its end.
+func TestFollowersEndWithTheSeries(t *testing.T) {
+	o := seriesOptions(t.TempDir())
+	o.Grace = 20 * time.Millisecond
+	ended := make(chan string, 10)
+	o.Follow = func(ctx context.Context, w *Writer) {
+		<-w.Ended()
+		ended <- "journal"
+		<-ctx.Done()
+		ended <- "follower"
+	}
+	s := NewSeries(o)
+	stop := run(t, s)
+	for range 2 {
+		w, end, err := s.Begin(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, w.Append(t.Context(), schema.FromAgent, time.Now(), make([]byte, 11_000)))
+		end()
+	}
+	require.Equal(t, "journal", <-ended, "the first is full and past")
+	stop()
+	require.Equal(t, []string{"journal", "follower", "follower"}, []string{<-ended, <-ended, <-ended})
 }

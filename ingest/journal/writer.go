@@ -165,11 +165,13 @@ func (w *Writer) try(lane Lane, from schema.From, typ schema.FrameType, ns int64
 	}
 	switch {
 	case err == nil:
-		if w.gap.open {
-			w.gap.open = false
+		if w.gap.open() {
+			w.gap.told = nil
 			w.say(Resumed, nil)
 		}
 		return nil, nil
+	case errors.Is(err, ErrEntry): // it says nothing about the disk
+		return nil, fmt.Errorf("append to journal %s: %w", w.path, err)
 	case w.policy == Pass:
 		w.miss(lane, from, ns, len(data), err)
 		return nil, nil

@@ -81,7 +81,10 @@ type AppenderOptions struct {
 	Exclusive bool
 	// Opening is stored before everything else where the subject is empty, and nowhere else: of several
 	// writers that share a capture one opens it.
-	Opening   *schema.Frame
+	Opening *schema.Frame
+	// Head is where an earlier appender of this journal stood: the subject is not read before the first
+	// append. nil: it is.
+	Head      *Head
 	BatchFrom int // frames; 0: BatchLazy
 	// Mark is the offset up to which a mark says that frames are stored. It counts only where the
 	// subject's beginning was sealed away, so that the subject itself cannot tell.
@@ -133,6 +136,9 @@ func NewAppender(o AppenderOptions) (*Appender, error) {
 	}
 	a := &Appender{o: o, subject: schema.RawSubject(o.Identity, o.Partitions)}
 	a.store = a.publish
+	if o.Head != nil {
+		a.head, a.resumed = *o.Head, true
+	}
 	return a, nil
 }
 

@@ -46,9 +46,12 @@ func Check(ctx context.Context, js jetstream.JetStream) (Info, error) {
 			return Info{}, err
 		}
 	}
-	for _, name := range []string{parkedStream, filedStream, blobStream} {
-		want := c.bucket(name)
-		if err := drift(bucketSettings, &want, infos[name]); err != nil {
+	for _, b := range []struct {
+		stream   string
+		settings []setting
+	}{{parkedStream, bucketSettings}, {filedStream, endingSettings}, {leasesStream, endingSettings}, {blobStream, bucketSettings}} {
+		want := c.bucket(b.stream)
+		if err := drift(b.settings, &want, infos[b.stream]); err != nil {
 			return Info{}, err
 		}
 	}

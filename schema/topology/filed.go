@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go/jetstream"
@@ -41,9 +43,16 @@ func OpenFiled(ctx context.Context, js jetstream.JetStream) (*FiledKeys, error) 
 	return &FiledKeys{kv}, nil
 }
 
+// taskPrefix begins the keys of tasks, which stay for ever: somebody may ask for one at any time.
+const taskPrefix = "task."
+
+// keepExchange is how long keys of exchanges stay: longer than any journal is left unpublished. What a
+// journal has stored before it is not stored again without them.
+const keepExchange = 30 * 24 * time.Hour
+
 // TaskKey names a task of a peer: ids are unique within a peer only.
 func TaskKey(namespace, workflow, peer, task string) string {
-	return "task." + schema.RunOf(namespace+"/"+workflow+"/"+peer+"\x00"+task)
+	return taskPrefix + schema.RunOf(namespace+"/"+workflow+"/"+peer+"\x00"+task)
 }
 
 // ExchangeKey names an exchange.
@@ -73,7 +82,11 @@ func (k *FiledKeys) Keep(ctx context.Context, key string, f Filing) (Filing, err
 	if err != nil {
 		return Filing{}, fmt.Errorf("write key %s of %s: %w", key, Filed, err)
 	}
-	_, err = k.kv.Create(ctx, key, value)
+	var options []jetstream.KVCreateOpt
+	if !strings.HasPrefix(key, taskPrefix) {
+		options = append(options, jetstream.KeyTTL(keepExchange))
+	}
+	_, err = k.kv.Create(ctx, key, value, options...)
 	if err == nil {
 		return f, nil
 	}

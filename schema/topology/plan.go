@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -75,13 +77,13 @@ func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error)
 		steps = appendStep(steps, js, want, infos[want.Name], all, create)
 	}
 	bucket := append(append([]setting(nil), bucketSettings...), replicas)
-	for _, kv := range keyValues {
-		steps = appendStep(steps, js, c.bucket(kv.stream), infos[kv.stream], bucket, func(ctx context.Context) error {
-			_, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
-				Bucket: kv.name, Description: kv.holds, Storage: jetstream.FileStorage, Replicas: max(c.Replicas, 1),
-			})
-			return err
-		})
+	steps = appendStep(steps, js, c.bucket(parkedStream), infos[parkedStream], bucket, func(ctx context.Context) error {
+		_, err := js.CreateKeyValue(ctx, c.keyValue(Parked, "steno: parked captures and low-water marks"))
+		return err
+	})
+	ending := append(append([]setting(nil), endingSettings...), replicas)
+	for stream, kv := range c.ending() {
+		steps = appendStep(steps, js, c.bucket(stream), infos[stream], ending, func(ctx context.Context) error { return createEnding(ctx, js, stream, kv) })
 	}
 	steps = appendStep(steps, js, c.bucket(blobStream), infos[blobStream], bucket, func(ctx context.Context) error {
 		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
@@ -94,18 +96,41 @@ func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error)
 }
 
 // names lists the streams, those of the buckets included.
-var names = []string{Raw, Events, State, parkedStream, filedStream, blobStream}
+var names = []string{Raw, Events, State, parkedStream, filedStream, leasesStream, blobStream}
 
-// keyValues are the key-value buckets.
-var keyValues = []struct{ name, stream, holds string }{
-	{Parked, parkedStream, "steno: parked captures and low-water marks"},
-	{Filed, filedStream, "steno: the captures of A2A tasks and exchanges"},
+func (c Config) keyValue(name, holds string) jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{Bucket: name, Description: holds, Storage: jetstream.FileStorage, Replicas: max(c.Replicas, 1)}
+}
+
+// ending are the buckets with keys that end, by their streams' names.
+func (c Config) ending() iter.Seq2[string, jetstream.KeyValueConfig] {
+	return func(yield func(string, jetstream.KeyValueConfig) bool) {
+		_ = yield(filedStream, c.keyValue(Filed, "steno: the captures of A2A tasks and exchanges")) &&
+			yield(leasesStream, c.keyValue(Leases, "steno: which worker serves a partition"))
+	}
+}
+
+// createEnding makes a bucket with keys that end. They are read from the leader: what another has just
+// written must be seen.
+func createEnding(ctx context.Context, js jetstream.JetStream, stream string, kv jetstream.KeyValueConfig) error {
+	kv.LimitMarkerTTL = time.Hour // a key's end is seen by who watches, and allows it to be
+	if _, err := js.CreateKeyValue(ctx, kv); err != nil {
+		return err
+	}
+	info, err := lookUp(ctx, js, stream)
+	if err != nil || info == nil {
+		return err
+	}
+	info.Config.AllowDirect = false // the client library always sets it
+	_, err = js.UpdateStream(ctx, info.Config)
+	return err
 }
 
 // bucket is what is wanted of a bucket's stream.
 func (c Config) bucket(stream string) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: stream, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, Replicas: max(c.Replicas, 1),
+		AllowMsgTTL: stream == filedStream || stream == leasesStream,
 	}
 }
 

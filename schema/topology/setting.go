@@ -71,6 +71,9 @@ var settings = []setting{
 // bucketSettings are those of a bucket's stream that matter here; the rest is the client library's.
 var bucketSettings = pick("storage", "discard", "max_age", "no_ack", "sealed", "mirror", "sources")
 
+// endingSettings are those of a bucket with keys that end.
+var endingSettings = append(append([]setting(nil), bucketSettings...), pick("allow_direct", "allow_msg_ttl")...)
+
 // replicas and maxBytes are the deployment's: planned and applied, but not checked.
 var (
 	replicas = setting{"num_replicas", func(c *jetstream.StreamConfig) string { return strconv.Itoa(c.Replicas) },

@@ -21,6 +21,7 @@ const (
 	State  = "STENO_STATE"  // the last snapshot of each fold: a cache
 	Parked = "STENO_PARKED" // key-value bucket: parked captures, low-water marks
 	Filed  = "STENO_FILED"  // key-value bucket: which capture an A2A task, or an exchange, belongs to
+	Leases = "STENO_LEASES" // key-value bucket: which worker serves a partition
 	Blob   = "STENO_BLOBS"  // object store: what is above schema.MaxInline
 )
 
@@ -31,6 +32,7 @@ const partitionsKey = "steno-partitions"
 const (
 	parkedStream = "KV_" + Parked
 	filedStream  = "KV_" + Filed
+	leasesStream = "KV_" + Leases
 	blobStream   = "OBJ_" + Blob
 )
 

@@ -30,7 +30,7 @@ func TestApplyThenCheck(t *testing.T) {
 
 	changes, err := topology.Plan(ctx, s.JS, topology.Config{Partitions: 7})
 	require.NoError(t, err)
-	require.Len(t, changes, 6)
+	require.Len(t, changes, 7)
 	for _, c := range changes {
 		require.True(t, c.Create, c.String())
 	}
@@ -41,7 +41,7 @@ func TestApplyThenCheck(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, uint32(7), info.Partitions)
 	require.Equal(t, 1, info.Replicas)
-	require.Len(t, info.Created, 6)
+	require.Len(t, info.Created, 7)
 	for name, at := range info.Created {
 		require.WithinDuration(t, time.Now(), at, time.Minute, name)
 	}
@@ -90,6 +90,7 @@ func TestCheckNamesEachDifference(t *testing.T) {
 		{topology.Events, "max_msg_size: want none, got 100", func(c *jetstream.StreamConfig) { c.MaxMsgSize = 100 }},
 		{topology.State, "max_msgs_per_subject: want 1, got 2", func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 2 }},
 		{"KV_" + topology.Parked, "max_age: want 0s, got 1h0m0s", func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour }},
+		{"KV_" + topology.Filed, "allow_direct: want false, got true", func(c *jetstream.StreamConfig) { c.AllowDirect = true }},
 		{"OBJ_" + topology.Blob, "max_age: want 0s, got 1h0m0s", func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour }},
 	}
 	for _, tt := range tests {

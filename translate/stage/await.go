@@ -37,7 +37,7 @@ func (w *Worker) committed(ctx context.Context, id schema.Identity, frame uint64
 		return ErrStopped
 	case <-w.ready:
 	}
-	p := w.partitions[id.Partition(w.info.Partitions)]
+	p := w.serving.get(id.Partition(w.info.Partitions))
 	if p == nil {
 		return ErrNotOwned
 	}

@@ -53,8 +53,8 @@ func (w *Worker) sendHeads(ctx context.Context) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		for _, p := range w.partitions {
-			if p.folded.Load() < p.taken {
+		for _, p := range w.serving.all() {
+			if p.folded.Load() < p.taken.Load() {
 				continue
 			}
 			for _, c := range p.takeChanged() {

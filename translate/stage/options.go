@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
@@ -16,12 +17,20 @@ type Options struct {
 	Catalogue *translate.Catalogue
 	// Partitions that the worker owns; nil is all of the streams'.
 	Partitions []uint32
+	// Leases share the partitions with other workers instead; nil: those above are owned.
+	Leases *Leases
 	// InFlight is how many captures commit at the same time; 0 is 64.
 	InFlight int
 	// Backlog bounds, for each partition, the bytes of events folded and not yet acknowledged; above
 	// it the partition's frames wait. 0 is 8 MiB. One frame's events may exceed it.
 	Backlog int
 	Log     zerolog.Logger
+}
+
+// Leases make a worker one of several.
+type Leases struct {
+	Worker string        // a token, unlike every other worker's
+	TTL    time.Duration // of a lease that is not renewed; 0: lease.DefaultTTL
 }
 
 // Bounds of a record of several frames; a record of one frame may exceed them.

@@ -18,10 +18,13 @@ type partition struct {
 	subject string // filter of its frames
 	// taken is the stream sequence of its last frame when it was taken. Frames up to it are catch-up:
 	// their deltas are history and are not sent.
-	taken   uint64
+	taken   atomic.Uint64
 	folded  atomic.Uint64 // stream sequence of the last frame handled
 	backlog backlog
 	waiting waiting
+	enough  func()        // ends reading
+	stop    func()        // ends it
+	ended   chan struct{} // closed when it has ended
 	// Those of the consuming goroutine alone: captures by raw subject, and scratch.
 	bySubject map[string]*capture
 	events    []schema.Event
@@ -37,6 +40,7 @@ func newPartition(w *Worker, number uint32) *partition {
 	return &partition{
 		worker: w, number: number, subject: schema.RawPartition(number),
 		backlog:      backlog{limit: w.opts.Backlog},
+		ended:        make(chan struct{}),
 		bySubject:    map[string]*capture{},
 		captures:     map[schema.Identity]*capture{},
 		parkedBefore: map[schema.Identity]*Parked{},
@@ -79,7 +83,7 @@ func (p *partition) handle(ctx context.Context, m topology.Message) error {
 	}
 	var err error
 	p.events, err = p.fold(ctx, c, m, p.events[:0])
-	if err == nil && m.Seq > p.taken {
+	if err == nil && m.Seq > p.taken.Load() {
 		p.sendDeltas(p.events)
 	}
 	clear(p.events) // they hold texts

@@ -53,7 +53,7 @@ func (w *Worker) Progress(ctx context.Context) (Progress, error) {
 		Fenced: w.counts.fenced.Load(), Retries: w.counts.retries.Load(), Parked: w.counts.parked.Load(),
 		Strays: w.counts.strays.Load(), Deltas: w.counts.deltas.Load(), DeltasLeftOut: w.counts.deltasLeftOut.Load(),
 	}
-	for _, p := range w.partitions {
+	for _, p := range w.serving.all() {
 		folded := p.folded.Load() // before the question, so that lag never says too little
 		last, _, err := topology.Last(ctx, w.js, topology.Raw, p.subject)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/translate/lease"
 )
 
 // Worker folds the partitions that it owns. Two workers on one partition waste work and do no harm.
@@ -28,10 +29,10 @@ type Worker struct {
 	info       topology.Info
 	blobs      *topology.Blobs
 	parkedKeys jetstream.KeyValue
-	partitions map[uint32]*partition
 	queue      *queue
 	buffers    buffers
 	counts     counts
+	serving    serving
 }
 
 // New makes a worker. It starts nothing.
@@ -65,26 +66,58 @@ func (w *Worker) run(ctx context.Context) error {
 	if err := w.open(ctx); err != nil {
 		return fmt.Errorf("run stage worker: %w", err)
 	}
-	close(w.ready)
 
-	group, ctx := errgroup.WithContext(ctx)
-	stop := context.AfterFunc(ctx, w.queue.close)
+	// With leases the end of ctx is the end of the leases first, which are handed over drained.
+	inner, end := ctx, func() {}
+	if w.opts.Leases != nil {
+		inner, end = context.WithCancel(context.WithoutCancel(ctx))
+		defer end()
+	}
+	group, inner := errgroup.WithContext(inner)
+	stop := context.AfterFunc(inner, w.queue.close)
 	defer stop()
 	for range w.opts.InFlight {
-		group.Go(func() error { return w.commitAll(ctx) })
+		group.Go(func() error { return w.commitAll(inner) })
 	}
-	for _, p := range w.partitions {
-		group.Go(func() error { return p.consume(ctx) })
-		group.Go(func() error { return p.answer(ctx) })
+	w.serving.begin(inner, group)
+	if err := w.serve(ctx, inner, group, end); err != nil {
+		return err
 	}
-	group.Go(func() error { return w.sendHeads(ctx) })
-	group.Go(func() error { return w.watch(ctx) })
+	close(w.ready)
+	group.Go(func() error { return w.sendHeads(inner) })
+	group.Go(func() error { return w.watch(inner) })
 	return group.Wait()
 }
 
-// open reads what the partitions need. Ownership by lease, snapshots and low-water marks would come
-// in here; without them every partition is read from the stream's first message, which is always
-// right.
+// serve takes the partitions that the options name, or those that the leases give while they run.
+func (w *Worker) serve(ctx, inner context.Context, group *errgroup.Group, end func()) error {
+	if w.opts.Leases != nil {
+		leases, err := lease.New(lease.Options{
+			JS: w.js, Partitions: w.info.Partitions, Worker: w.opts.Leases.Worker, TTL: w.opts.Leases.TTL, Log: w.log,
+		})
+		if err != nil {
+			return err
+		}
+		group.Go(func() error {
+			defer end()
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			defer context.AfterFunc(inner, stop)() // a worker that fails gives its leases back
+			return leases.Run(ctx, w)
+		})
+		return nil
+	}
+	owned, err := w.opts.owned(w.info.Partitions)
+	if err != nil {
+		return err
+	}
+	for _, number := range owned {
+		w.Take(number)
+	}
+	return nil
+}
+
+// open reads what the partitions need.
 func (w *Worker) open(ctx context.Context) error {
 	err := w.retry(ctx, "check streams", func() (err error) {
 		w.info, err = topology.Check(ctx, w.js)
@@ -93,49 +126,13 @@ func (w *Worker) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	owned, err := w.opts.owned(w.info.Partitions)
-	if err != nil {
-		return err
-	}
-	err = w.retry(ctx, "open buckets", func() (err error) {
+	return w.retry(ctx, "open buckets", func() (err error) {
 		if w.blobs, err = topology.OpenBlobs(ctx, w.js); err != nil {
 			return err
 		}
 		w.parkedKeys, err = w.js.KeyValue(ctx, topology.Parked)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	w.partitions = make(map[uint32]*partition, len(owned))
-	for _, number := range owned {
-		p := newPartition(w, number)
-		w.partitions[number] = p
-		err := w.retry(ctx, fmt.Sprintf("take partition %d", number), func() error {
-			last, _, err := topology.Last(ctx, w.js, topology.Raw, p.subject)
-			p.taken = last.Seq
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return w.retry(ctx, "list parked captures", func() error { return w.takeParked(ctx) })
-}
-
-// takeParked hands each partition its captures that an earlier worker parked.
-func (w *Worker) takeParked(ctx context.Context) error {
-	listed, err := ListParked(ctx, w.js)
-	if err != nil {
-		return err
-	}
-	for _, parked := range listed {
-		if p := w.partitions[parked.Identity.Partition(w.info.Partitions)]; p != nil {
-			p.parkedBefore[parked.Identity] = &parked.Parked
-			w.counts.parked.Add(1)
-		}
-	}
-	return nil
 }
 
 // watch checks the streams again after each reconnect: the server may have come back with others.

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bufio"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/ingest/files"
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/natstest"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// startWorker starts a translator and waits until it says that it serves.
+func startWorker(t *testing.T, url string, flags ...string) *exec.Cmd {
+	t.Helper()
+	cmd := stenoCommand(t.Context(), append([]string{"worker", "translate", "--nats", url}, flags...)...)
+	errs, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	line, err := bufio.NewReader(errs).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "serves on")
+	return cmd
+}
+
+// recorded gives the durable events that the streams hold of a capture.
+func recorded(t *testing.T, s *natstest.Server, id schema.Identity) string {
+	t.Helper()
+	var lines strings.Builder
+	for m, err := range topology.Read(minute(t), s.JS, topology.Events, schema.EventSubject(id, s.Info.Partitions), 1) {
+		require.NoError(t, err)
+		lines.Write(m.Data)
+	}
+	return lines.String()
+}
+
+// Workers are killed and stopped while files are imported to a NATS: what they store is the offline
+// translation, once.
+func TestWorkersOfACluster(t *testing.T) {
+	s := natstest.Start(t)
+	first := startWorker(t, s.URL(), "--lease", "1s")
+	second := startWorker(t, s.URL(), "--lease", "1s")
+	long := longRecording(t, 1000)
+	ok(t, "import", "--nats", s.URL(), recording("goose-1.37.0.json"))
+	require.NoError(t, first.Process.Kill())
+	require.Error(t, first.Wait())
+	ok(t, "import", "--nats", s.URL(), long)
+	startWorker(t, s.URL(), "--lease", "1s")
+	require.NoError(t, second.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, second.Wait())
+	ok(t, "import", "--nats", s.URL(), recording("gemini-cli-0.46.0.json"))
+	for _, path := range []string{recording("goose-1.37.0.json"), long, recording("gemini-cli-0.46.0.json")} {
+		file, err := files.Open(path)
+		require.NoError(t, err)
+		id := schema.Identity{Namespace: "default", Workflow: "import", Run: file.Run(), Attempt: 1}
+		require.Equal(t, durable(t, ok(t, "translate", path)), durable(t, recorded(t, s, id)), path)
+	}
+}
+
+func TestWorkerUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"worker", "translate"}, {"worker", "translate", "--nats", "nats://127.0.0.1:1", "--name", "a b"},
+		{"worker", "translate", "--nats", "nats://127.0.0.1:1", "--lease", "1500ms"},
+	} {
+		_, stderr, code := steno(t, args...)
+		require.Equal(t, exitUsage, code, stderr)
+	}
+	_, stderr, code := steno(t, "worker", "translate", "--nats", "nats://127.0.0.1:1")
+	require.Equal(t, exitUnavailable, code, stderr)
+}

@@ -1,0 +1,270 @@
+// Package lease spreads the partitions over the workers that live: each holds a lease for every
+// partition that it serves. A lease saves work and nothing else; what is right, the fences decide.
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// DefaultTTL is how long a lease lasts that is not renewed: a killed worker's partitions are free then.
+const DefaultTTL = 3 * time.Second
+
+// renewals is how often a lease is renewed in its time.
+const renewals = 3
+
+// Server serves partitions. Both methods are called by one goroutine.
+type Server interface {
+	// Take begins to serve a partition and returns at once.
+	Take(partition uint32)
+	// Drop ends serving a partition and returns when nothing of it is in flight, or ctx ends.
+	Drop(ctx context.Context, partition uint32)
+}
+
+// Options make leases.
+type Options struct {
+	JS         jetstream.JetStream
+	Partitions uint32
+	Worker     string        // a token, unlike every other worker's
+	TTL        time.Duration // 0: DefaultTTL; whole seconds
+	Log        zerolog.Logger
+}
+
+// Leases are one worker's.
+type Leases struct {
+	o      Options
+	kv     jetstream.KeyValue
+	self   uint64            // revision of the worker's own key; 0 if there is none
+	held   map[uint32]uint64 // revision of the lease, by partition
+	seen   map[string]string // what the bucket holds: worker by key
+	mu     sync.Mutex
+	counts int // of held, for Held
+}
+
+// New makes a worker's leases.
+func New(o Options) (*Leases, error) {
+	if !schema.IsToken(o.Worker) {
+		return nil, fmt.Errorf("make leases: worker %q is not a token", o.Worker)
+	}
+	if o.Partitions == 0 {
+		return nil, errors.New("make leases: no number of partitions")
+	}
+	if o.TTL == 0 {
+		o.TTL = DefaultTTL
+	}
+	if o.TTL < time.Second || o.TTL%time.Second != 0 {
+		return nil, fmt.Errorf("make leases: a time of %s: want whole seconds", o.TTL)
+	}
+	return &Leases{o: o, held: map[uint32]uint64{}, seen: map[string]string{}}, nil
+}
+
+// Held is how many partitions the worker has.
+func (l *Leases) Held() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.counts
+}
+
+// Run takes this worker's part of the partitions and gives up what is above it, until ctx ends; then it
+// drops all it has and gives the leases back, so that others take them at once. While the bucket cannot
+// be reached it serves on what it has: another one may, too, and that does no harm.
+func (l *Leases) Run(ctx context.Context, s Server) error {
+	var err error
+	if l.kv, err = l.o.JS.KeyValue(ctx, topology.Leases); err != nil {
+		return fmt.Errorf("open bucket %s: %w", topology.Leases, err)
+	}
+	watch, err := l.kv.WatchAll(ctx)
+	if err != nil {
+		return fmt.Errorf("watch leases: %w", err)
+	}
+	defer func() { _ = watch.Stop() }() // the connection may be gone
+	tick := time.NewTicker(l.o.TTL / renewals)
+	defer tick.Stop()
+	l.renew(ctx, s)
+	known := false // all that the bucket held at first is seen
+	for {
+		select {
+		case <-ctx.Done():
+			l.leave(context.WithoutCancel(ctx), s)
+			return nil
+		case <-tick.C:
+			l.renew(ctx, s)
+		case update, ok := <-watch.Updates():
+			if !ok {
+				return errors.New("watch leases: the watch has ended")
+			}
+			if update == nil {
+				known = true
+			} else {
+				l.note(update)
+			}
+		}
+		if known && len(watch.Updates()) == 0 {
+			l.balance(ctx, s)
+		}
+	}
+}
+
+// note takes what the bucket says.
+func (l *Leases) note(e jetstream.KeyValueEntry) {
+	if e.Operation() == jetstream.KeyValuePut {
+		l.seen[e.Key()] = string(e.Value())
+	} else {
+		delete(l.seen, e.Key())
+	}
+}
+
+const (
+	workerPrefix    = "worker."
+	partitionPrefix = "partition."
+)
+
+func partitionKey(p uint32) string { return partitionPrefix + strconv.FormatUint(uint64(p), 10) }
+
+// share is how many partitions are this worker's, of the workers that live.
+func (l *Leases) share() int {
+	workers := []string{l.o.Worker}
+	for key := range l.seen {
+		if name, ok := strings.CutPrefix(key, workerPrefix); ok && name != l.o.Worker {
+			workers = append(workers, name)
+		}
+	}
+	slices.Sort(workers)
+	n, at := len(workers), slices.Index(workers, l.o.Worker)
+	share := int(l.o.Partitions) / n
+	if at < int(l.o.Partitions)%n {
+		share++
+	}
+	return share
+}
+
+// balance gives up what is above the worker's share, or takes what is free up to it.
+func (l *Leases) balance(ctx context.Context, s Server) {
+	share := l.share()
+	for p := l.o.Partitions; p > 0 && len(l.held) > share; p-- {
+		if _, ok := l.held[p-1]; ok {
+			l.give(ctx, s, p-1)
+		}
+	}
+	// Workers begin at different places, so that they do not all try for the same one.
+	begin := schema.Identity{Namespace: "lease", Workflow: "lease", Run: l.o.Worker}.Partition(l.o.Partitions)
+	for i := uint32(0); i < l.o.Partitions && len(l.held) < share; i++ {
+		p := (begin + i) % l.o.Partitions
+		if _, mine := l.held[p]; mine || l.seen[partitionKey(p)] != "" {
+			continue
+		}
+		l.take(ctx, s, p)
+	}
+}
+
+func (l *Leases) take(ctx context.Context, s Server, p uint32) {
+	revision, err := l.kv.Create(ctx, partitionKey(p), []byte(l.o.Worker), jetstream.KeyTTL(l.o.TTL))
+	if err != nil {
+		if !errors.Is(err, jetstream.ErrKeyExists) {
+			l.o.Log.Debug().Err(err).Uint32("partition", p).Msg("take lease")
+		}
+		return
+	}
+	l.hold(p, revision)
+	l.seen[partitionKey(p)] = l.o.Worker
+	s.Take(p)
+}
+
+// give drops a partition and gives its lease back.
+func (l *Leases) give(ctx context.Context, s Server, p uint32) {
+	revision := l.held[p]
+	s.Drop(ctx, p)
+	l.lose(p)
+	delete(l.seen, partitionKey(p))
+	if err := l.kv.Delete(ctx, partitionKey(p), jetstream.LastRevision(revision)); err != nil {
+		l.o.Log.Debug().Err(err).Uint32("partition", p).Msg("give lease back; it ends by itself")
+	}
+}
+
+func (l *Leases) hold(p uint32, revision uint64) {
+	l.held[p] = revision
+	l.count()
+}
+
+func (l *Leases) lose(p uint32) {
+	delete(l.held, p)
+	l.count()
+}
+
+func (l *Leases) count() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.counts = len(l.held)
+}
+
+// renew makes the worker's key and its leases last. A lease that another one has is lost.
+func (l *Leases) renew(ctx context.Context, s Server) {
+	ctx, cancel := context.WithTimeout(ctx, l.o.TTL)
+	defer cancel()
+	if revision, err := l.put(ctx, workerPrefix+l.o.Worker, l.self); err == nil {
+		l.self = revision
+	} else if wrongRevision(err) { // it had ended
+		l.self = 0
+		if revision, err := l.kv.Create(ctx, workerPrefix+l.o.Worker, []byte(l.o.Worker), jetstream.KeyTTL(l.o.TTL)); err == nil {
+			l.self = revision
+		}
+	}
+	for p, revision := range l.held {
+		next, err := l.put(ctx, partitionKey(p), revision)
+		if wrongRevision(err) { // it had ended: it is ours again if nobody else was faster
+			next, err = l.kv.Create(ctx, partitionKey(p), []byte(l.o.Worker), jetstream.KeyTTL(l.o.TTL))
+		}
+		switch {
+		case err == nil:
+			l.hold(p, next)
+		case errors.Is(err, jetstream.ErrKeyExists):
+			l.o.Log.Info().Uint32("partition", p).Msg("another worker has the partition")
+			l.lose(p)
+			s.Drop(ctx, p)
+		default:
+			l.o.Log.Debug().Err(err).Uint32("partition", p).Msg("renew lease; serving on")
+		}
+	}
+}
+
+// put writes a key with its time anew behind a revision; 0 makes it. The client library's Update would
+// take the time away (nats-io/nats.go#1994).
+func (l *Leases) put(ctx context.Context, key string, revision uint64) (uint64, error) {
+	ack, err := l.o.JS.Publish(ctx, "$KV."+topology.Leases+"."+key, []byte(l.o.Worker),
+		jetstream.WithMsgTTL(l.o.TTL), jetstream.WithExpectLastSequencePerSubject(revision))
+	if err != nil {
+		return 0, err
+	}
+	return ack.Sequence, nil
+}
+
+func wrongRevision(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == 10164)
+}
+
+// leave gives all back: the worker's key first, so that the others' shares grow before.
+func (l *Leases) leave(ctx context.Context, s Server) {
+	ctx, cancel := context.WithTimeout(ctx, l.o.TTL)
+	defer cancel()
+	if l.self > 0 {
+		if err := l.kv.Delete(ctx, workerPrefix+l.o.Worker, jetstream.LastRevision(l.self)); err != nil {
+			l.o.Log.Debug().Err(err).Msg("take worker's key away; it ends by itself")
+		}
+	}
+	for p := range l.held {
+		l.give(ctx, s, p)
+	}
+}
