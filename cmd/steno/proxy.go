@@ -1,16 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
+	"os/signal"
+	"syscall"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/ingest/proxy"
 	"github.com/steno-io/steno/schema"
@@ -30,6 +32,7 @@ type proxyFlags struct {
 	pushURL    string
 	pushKey    string
 	serveV03   bool
+	grace      time.Duration
 	whenFull   string
 	journalMax int64
 }
@@ -46,11 +49,20 @@ that the peer posts to. Authorization, cookies and the tokens of push
 configurations are masked before they are recorded. gRPC is refused.
 
 It needs nothing else running: it writes a journal, and steno up, or the next
-command that reads, publishes it. One conversation (contextId) is one transcript.`,
+command that reads, publishes it. One conversation (contextId) is one transcript.
+
+SIGTERM or SIGINT stops it: nothing more is taken, and what runs may go on for
+--grace; a second one cuts that off at once. The record of every exchange is
+closed in both cases. With --log-level info each exchange is logged.`,
 		Example: `  steno proxy --listen 127.0.0.1:8090 --upstream http://127.0.0.1:9000 --peer mill
   steno proxy --upstream https://agent.example.com/a2a --peer mill --push-listen 127.0.0.1:8091
   steno proxy --upstream http://127.0.0.1:9000 --peer mill --serve-v03`,
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return fmt.Errorf("%q: the peer's URL goes behind --upstream, such as: steno proxy --upstream %s", proxy.MaskURL(args[0]), proxy.MaskURL(args[0]))
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.proxy(cmd.Context(), &f) },
 	}
 	p := cmd.Flags()
@@ -66,43 +78,59 @@ command that reads, publishes it. One conversation (contextId) is one transcript
 	p.StringVar(&f.pushURL, "push-url", "", "where the peer reaches that address (default: http:// and the address)")
 	p.StringVar(&f.pushKey, "push-key", "", "file with the key of push URLs, the same for all replicas (default: push.key in the data directory, made at need)")
 	p.BoolVar(&f.serveV03, "serve-v03", false, "let clients of A2A 0.3 (JSON-RPC) talk to a peer of 1.0")
+	p.DurationVar(&f.grace, "grace", proxy.DefaultGrace, "how long running exchanges may go on once it is told to stop, at least 0s")
 	p.StringVar(&f.whenFull, "when-full", string(journal.Block),
 		"what to do where nothing can be recorded: block holds the conversation (or refuses it), pass lets it go on unrecorded")
 	p.Var(byteSize{&f.journalMax, leastJournal}, "journal-max", "what all journals of the directory may take together, such as 1GB or 512MiB")
 	return cmd
 }
 
+// proxy checks all that was asked for before it takes a port.
 func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
-	series, err := a.proxySeries(f)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	publishing, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	series, err := a.proxySeries(f, publishing)
 	if err != nil {
 		return err
-	}
-	clients, err := net.Listen("tcp", f.listen)
-	if err != nil {
-		return a.badValue(fmt.Errorf("--listen: %w", err), "listen")
-	}
-	defer clients.Close() // Serve has closed it, if it came so far
-	var pushes net.Listener
-	if f.pushListen != "" {
-		if pushes, err = net.Listen("tcp", f.pushListen); err != nil {
-			return a.badValue(fmt.Errorf("--push-listen: %w", err), "push-listen")
-		}
-		defer pushes.Close()
 	}
 	recorder := &recorder{app: a, series: series, pass: f.whenFull == string(journal.Pass)}
-	options, err := a.proxyOptions(f, recorder, pushes)
+	options, err := a.proxyOptions(f, recorder)
 	if err != nil {
 		return err
 	}
-	p, err := proxy.New(options)
-	if err != nil {
-		return a.badValue(err, "upstream", "public-url", "push-url")
+	if _, err := a.newProxy(options); err != nil {
+		return err
 	}
-	return a.serveProxy(ctx, f, p, recorder, clients, pushes)
+	if err := a.checkListen(f); err != nil {
+		return err
+	}
+	clients, pushes, err := listen(f)
+	if err != nil {
+		return err
+	}
+	defer clients.Close() // Serve has closed them, if it came so far
+	if pushes != nil {
+		defer pushes.Close()
+		if f.pushURL == "" {
+			options.Push.BaseURL = "http://" + pushes.Addr().String()
+		}
+	}
+	p, err := a.newProxy(options)
+	if err != nil {
+		return err
+	}
+	over := make(chan struct{})
+	defer close(over)
+	go a.stopProxy(signals, over, p, f.grace, cut)
+	return a.serveProxy(ctx, p, recorder, clients, pushes, func() { a.sayProxy(f, options, clients, pushes) })
 }
 
-// proxySeries makes the journals that the proxy writes.
-func (a *app) proxySeries(f *proxyFlags) (*journal.Series, error) {
+// proxySeries makes the journals that the proxy writes. What goes to a NATS is published
+// until publishing ends, at the latest.
+func (a *app) proxySeries(f *proxyFlags, publishing context.Context) (*journal.Series, error) {
 	whenFull, err := journal.ParseWhenFull(f.whenFull)
 	if err != nil {
 		return nil, a.badValue(fmt.Errorf("--when-full: %w", err), "when-full")
@@ -116,7 +144,12 @@ func (a *app) proxySeries(f *proxyFlags) (*journal.Series, error) {
 			Dir: a.dir().Journals(), Head: head, Max: f.journalMax, WhenFull: whenFull,
 			Report: func(n journal.Notice) { fmt.Fprintln(a.err, "steno proxy:", n) },
 		},
-		Follow: func(ctx context.Context, w *journal.Writer) { a.publishOwn(ctx, w.Path(), w.Head(), "proxy") },
+		Follow: func(ctx context.Context, w *journal.Writer) {
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			defer context.AfterFunc(publishing, stop)()
+			a.publishOwn(ctx, w.Path(), w.Head(), "proxy")
+		},
 		Grace:  publishGrace,
 		Closed: func(err error) { fmt.Fprintln(a.err, "steno proxy: journal:", err) },
 	}), nil
@@ -131,7 +164,7 @@ func (a *app) proxyHead(f *proxyFlags) (journal.Head, error) {
 	}
 	upstream, err := url.Parse(f.upstream)
 	if err != nil || upstream.Host == "" {
-		return journal.Head{}, a.badValue(fmt.Errorf("--upstream %q: want the peer's URL, such as http://127.0.0.1:9000", f.upstream), "upstream")
+		return journal.Head{}, a.badValue(fmt.Errorf("--upstream %q: want the peer's URL, such as http://127.0.0.1:9000", proxy.MaskURL(f.upstream)), "upstream")
 	}
 	if f.peer == "" {
 		f.peer = upstream.Host
@@ -158,47 +191,50 @@ func (a *app) proxyHead(f *proxyFlags) (journal.Head, error) {
 		Identity: id, Destination: a.destination(),
 		Open: schema.OpenInfo{
 			Protocol: schema.A2A, Tap: "proxy", Version: version, Host: host, Labels: labels,
-			Peer: f.peer, Profile: f.profile, Upstream: redacted(f.upstream),
+			Peer: f.peer, Profile: f.profile, Upstream: proxy.MaskURL(f.upstream),
 		},
 	}, nil
 }
 
-func (a *app) proxyOptions(f *proxyFlags, r *recorder, pushes net.Listener) (proxy.Options, error) {
+func (a *app) proxyOptions(f *proxyFlags, r *recorder) (proxy.Options, error) {
 	o := proxy.Options{
-		Upstream: f.upstream, PublicURL: f.publicURL, ServeV03: f.serveV03, Journals: r,
-		Notice: func(what string) { fmt.Fprintln(a.err, "steno proxy:", what) },
+		Upstream: f.upstream, PublicURL: f.publicURL, ServeV03: f.serveV03, Journals: r, Grace: f.grace,
+		Notice: func(what string) { fmt.Fprintln(a.err, "steno proxy:", what) }, Done: a.logExchange,
 	}
-	if pushes == nil {
+	if f.pushListen == "" || !isAddress(f.pushListen) {
 		return o, nil
 	}
-	if f.pushURL == "" {
-		if host, _, err := net.SplitHostPort(f.pushListen); err != nil || host == "" || net.ParseIP(host).IsUnspecified() {
-			return o, a.badValue(fmt.Errorf("--push-listen %q: the peer must be told where to post: give --push-url, too", f.pushListen), "push-listen")
-		}
-		f.pushURL = "http://" + pushes.Addr().String()
+	base, err := a.pushBase(f)
+	if err != nil {
+		return o, err
 	}
 	key, err := a.pushKey(f.pushKey)
 	if err != nil {
 		return o, a.badValue(fmt.Errorf("--push-key: %w", err), "push-key")
 	}
-	o.Push = &proxy.Push{BaseURL: f.pushURL, Key: key}
+	o.Push = &proxy.Push{BaseURL: base, Key: key}
 	return o, nil
 }
 
-// leastKey is the shortest key of push URLs, in bytes.
-const leastKey = 16
+// logExchange writes one line for an exchange.
+func (a *app) logExchange(e proxy.Exchange) {
+	line := a.log.Info().Str("method", e.Method).Int("status", e.Status).Dur("ms", e.Took).Int64("bytes", e.Bytes).
+		Str("exchange", e.ID.String())
+	if e.Push {
+		line = line.Bool("push", true)
+	} else {
+		line = line.Str("path", e.Path)
+	}
+	if e.Error != "" {
+		line = line.Str("error", e.Error)
+	}
+	line.Msg("exchange")
+}
 
 // pushKey reads the key of push URLs: that of the data directory, or of a file that replicas share.
 func (a *app) pushKey(path string) ([]byte, error) {
 	if path == "" {
 		return a.dir().PushKey()
 	}
-	key, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	if key = bytes.TrimSpace(key); len(key) < leastKey {
-		return nil, fmt.Errorf("read %s: %d bytes, want at least %d", path, len(key), leastKey)
-	}
-	return key, nil
+	return holder.ReadPushKey(path)
 }

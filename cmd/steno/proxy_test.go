@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -56,6 +57,8 @@ type proxyProcess struct {
 	cmd *exec.Cmd
 	url string
 	out *bufio.Reader
+
+	banner string
 }
 
 func startProxy(t *testing.T, data, upstream string, flags ...string) *proxyProcess {
@@ -67,6 +70,7 @@ func startProxy(t *testing.T, data, upstream string, flags ...string) *proxyProc
 	p := &proxyProcess{cmd: cmd, out: bufio.NewReader(errs)}
 	line, err := p.out.ReadString('\n')
 	require.NoError(t, err, line)
+	p.banner = line
 	_, rest, found := strings.Cut(line, "give clients ")
 	require.True(t, found, line)
 	p.url, _, _ = strings.Cut(rest, " ")
@@ -195,22 +199,127 @@ func TestAKilledProxyLosesNothingThatWasPassedOn(t *testing.T) {
 
 func TestProxyUsage(t *testing.T) {
 	data := t.TempDir()
+	const sent = "kurz-s3cr3t"
 	for _, tt := range []struct {
 		args []string
 		says string
 	}{
 		{nil, "--upstream"},
-		{[]string{"--upstream", "ftp://x"}, "Upstream"},
+		{[]string{"http://127.0.0.1:9000/?token=" + sent}, "the peer's URL goes behind --upstream, such as: steno proxy --upstream http://127.0.0.1:9000/?token=***"},
+		{[]string{"--upstream", "ftp://x/?token=" + sent}, `--upstream: URL "ftp://x/?token=***": want http://`},
+		{[]string{"--upstream", "x"}, "--upstream"},
 		{[]string{"--upstream", "http://x", "--profile", "nobody"}, "--profile"},
-		{[]string{"--upstream", "http://x", "--listen", "nowhere"}, "--listen"},
+		{[]string{"--upstream", "http://x", "--listen", "nowhere"}, `--listen "nowhere": want host:port, such as 127.0.0.1:8090`},
+		{[]string{"--upstream", "http://x", "--listen", "8090"}, `--listen "8090": want host:port, such as 127.0.0.1:8090`},
+		{[]string{"--upstream", "http://x", "--listen", "127.0.0.1:port"}, `want host:port`},
+		{[]string{"--upstream", "http://x", "--push-listen", "8091"}, `--push-listen "8091": want host:port`},
+		{[]string{"--upstream", "http://x", "--public-url", "x"}, "--public-url: URL"},
+		{[]string{"--upstream", "http://x", "--grace", "-1s"}, "--grace: -1s"},
 		{[]string{"--upstream", "http://x", "--when-full", "drop"}, "--when-full"},
 		{[]string{"--upstream", "http://x", "--label", "x"}, "--label"},
-		{[]string{"--upstream", "http://x", "--listen", "127.0.0.1:0", "--push-listen", "0.0.0.0:8091"}, "--push-url"},
-		{[]string{"--upstream", "http://x", "--push-listen", "127.0.0.1:8091", "--push-key", "/nonexistent"}, "--push-key"},
+		{[]string{"--upstream", "http://x", "--push-listen", "0.0.0.0:0"}, "--push-url"},
+		{[]string{"--upstream", "http://x", "--push-listen", "127.0.0.1:0", "--push-url", "x"}, "--push-url: URL"},
+		{[]string{"--upstream", "http://x", "--push-listen", "127.0.0.1:0", "--push-key", "/nonexistent"}, "--push-key"},
+		{[]string{"--upstream", "http://x", "--push-url", "http://y"}, "--push-listen"},
+		{[]string{"--upstream", "http://x", "--push-key", "/nonexistent"}, "--push-listen"},
 		{[]string{"--upstream", "http://x", "--namespace", "a b"}, "namespace"},
+		{[]string{"--upstream", "http://localhost:7/x", "--listen", "127.0.0.1:7"}, "the proxy would call itself"},
+		{[]string{"--upstream", "http://127.0.0.1:7", "--push-url", "http://x", "--push-listen", "0.0.0.0:7"}, "--push-listen: the proxy would call itself"},
 	} {
-		_, stderr, code := steno(t, append([]string{"proxy", "--data", data}, tt.args...)...)
+		_, stderr, code := steno(t, append([]string{"proxy", "--data", data, "--listen", "127.0.0.1:0"}, tt.args...)...)
 		require.Equal(t, exitUsage, code, stderr)
 		require.Contains(t, stderr, tt.says)
+		require.NotContains(t, stderr, sent)
 	}
+}
+
+// TestABusyPortIsNoWrongUsage, and what is wrong usage is said before a port is asked for.
+func TestABusyPortIsNoWrongUsage(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	busy := l.Addr().String()
+	_, stderr, code := steno(t, "proxy", "--data", t.TempDir(), "--upstream", "http://x", "--listen", busy)
+	require.Equal(t, exitRuntime, code, stderr)
+	require.Contains(t, stderr, "--listen: listen tcp "+busy)
+	_, stderr, code = steno(t, "proxy", "--data", t.TempDir(), "--upstream", "http://x", "--listen", "127.0.0.1:0", "--push-listen", busy)
+	require.Equal(t, exitRuntime, code, stderr)
+	require.Contains(t, stderr, "--push-listen: listen tcp "+busy)
+	_, stderr, code = steno(t, "proxy", "--data", t.TempDir(), "--upstream", "ftp://x", "--listen", busy)
+	require.Equal(t, exitUsage, code, stderr)
+	require.Contains(t, stderr, "--upstream: ")
+}
+
+func TestAURLThatLeadsToAnAddress(t *testing.T) {
+	for _, c := range []struct {
+		url, address string
+		leads        bool
+	}{
+		{"http://127.0.0.1:80", "127.0.0.1:80", true}, {"http://127.0.0.1", "127.0.0.1:80", true}, {"HTTPS://LocalHost", "localhost:443", true},
+		{"http://[::1]:80", "[::1]:80", true}, {"http://127.0.0.1:80", ":80", true}, {"http://127.0.0.2:80", "0.0.0.0:80", true},
+		{"http://0.0.0.0:80", "0.0.0.0:80", true}, {"h2c://peer:80", "peer:80", true},
+		{"http://127.0.0.1:81", "127.0.0.1:80", false}, {"http://127.0.0.2:80", "127.0.0.1:80", false}, {"http://peer:80", "127.0.0.1:80", false},
+		{"http://peer:80", "0.0.0.0:80", false}, {"http://192.0.2.1:80", "0.0.0.0:80", false}, {"http://127.0.0.1:0", "127.0.0.1:0", false},
+		{"http://%zz", "127.0.0.1:80", false},
+	} {
+		require.Equal(t, c.leads, leadsTo(c.url, c.address), "%v", c)
+	}
+}
+
+// rest is what the process still says, once it has ended.
+func (p *proxyProcess) rest(t *testing.T) string {
+	t.Helper()
+	text, err := io.ReadAll(p.out)
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Wait(), string(text))
+	return string(text)
+}
+
+// TestASecondSignalStopsAtOnce, in good order; and the first one says what it waits for.
+func TestASecondSignalStopsAtOnce(t *testing.T) {
+	data, may := t.TempDir(), make(chan struct{}, 8)
+	p := startProxy(t, data, peer(t, may), "--grace", "1h")
+	answer := ask(t, t.Context(), p.url, "sacks", "")
+	require.Contains(t, item(t, answer), `"task"`)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGINT))
+	line, err := p.out.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "steno proxy: stopping: 1 exchange runs on, up to 1h0m0s; a second signal stops at once\n", line)
+	may <- struct{}{}
+	require.Contains(t, item(t, answer), "There", "it goes on")
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.Empty(t, p.rest(t))
+	shown := ok(t, "show", "--data", data, "--json")
+	require.Contains(t, shown, "the proxy was stopped")
+	require.NotContains(t, shown, "writer died")
+}
+
+func TestWithoutGraceNothingRunsOn(t *testing.T) {
+	data := t.TempDir()
+	p := startProxy(t, data, peer(t, nil), "--grace", "0s")
+	require.Contains(t, item(t, ask(t, t.Context(), p.url, "sacks", "")), `"task"`)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, "steno proxy: stopping: 1 exchange is cut off\n", p.rest(t))
+	require.Contains(t, ok(t, "show", "--data", data, "--json"), "the proxy was stopped")
+}
+
+// TestProxySaysWhatItsOperatorNeeds: exchanges, an upstream that is away, an open door; and no secret.
+func TestProxySaysWhatItsOperatorNeeds(t *testing.T) {
+	data := t.TempDir()
+	answers := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	address := answers.Listener.Addr().String()
+	answers.Close()
+	p := startProxy(t, data, "http://"+address+"/?token=geheim", "--log-level", "info", "--listen", "0.0.0.0:0")
+	res, err := http.Get(p.url + "/x?token=geheim")
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	said := p.rest(t)
+	require.Regexp(t, `(?m)^steno proxy: warning: other machines reach \S+: there is no TLS, and it asks nobody who they are$`, said)
+	require.Contains(t, said, "steno proxy: the upstream cannot be reached: connect to upstream: dial tcp "+address)
+	require.Regexp(t, `"level":"info","method":"GET","status":502,"ms":[0-9.]+,"bytes":[0-9]+,"exchange":"[0-9a-f-]{36}","path":"/x"`, said)
+	require.NotContains(t, said, "stopping", "nothing ran")
+	shown := ok(t, "show", "--data", data, "--json")
+	require.Contains(t, shown, `"upstream":"http://`+address+`/?token=***"`)
+	require.NotContains(t, shown+said+p.banner, "geheim")
 }

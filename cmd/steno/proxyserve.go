@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/url"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,7 +11,7 @@ import (
 )
 
 // serveProxy serves until ctx ends, and returns when all that was recorded is in a closed journal.
-func (a *app) serveProxy(ctx context.Context, f *proxyFlags, p *proxy.Proxy, r *recorder, clients, pushes net.Listener) error {
+func (a *app) serveProxy(ctx context.Context, p *proxy.Proxy, r *recorder, clients, pushes net.Listener, ready func()) error {
 	recording, stop := context.WithCancel(context.WithoutCancel(ctx))
 	closed := make(chan struct{})
 	go func() { defer close(closed); r.series.Run(recording) }()
@@ -20,7 +19,8 @@ func (a *app) serveProxy(ctx context.Context, f *proxyFlags, p *proxy.Proxy, r *
 	if err := r.try(ctx); err != nil {
 		return fmt.Errorf("proxy: nothing can be recorded (--when-full pass lets conversations pass all the same): %w", err)
 	}
-	a.sayProxy(f, clients, pushes)
+	defer func() { r.settle(context.WithoutCancel(ctx)) }()
+	ready()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return p.Serve(ctx, clients, p.Handler()) })
 	if pushes != nil {
@@ -32,7 +32,7 @@ func (a *app) serveProxy(ctx context.Context, f *proxyFlags, p *proxy.Proxy, r *
 	return nil
 }
 
-func (a *app) sayProxy(f *proxyFlags, clients, pushes net.Listener) {
+func (a *app) sayProxy(f *proxyFlags, o proxy.Options, clients, pushes net.Listener) {
 	address := "http://" + reachable(clients.Addr())
 	if f.publicURL != "" {
 		address = f.publicURL
@@ -41,11 +41,12 @@ func (a *app) sayProxy(f *proxyFlags, clients, pushes net.Listener) {
 	if a.from["data"] == commandLine {
 		data = " --data " + a.data
 	}
-	fmt.Fprintf(a.err, "steno proxy: give clients %s in the place of %s\n", address, redacted(f.upstream))
+	fmt.Fprintf(a.err, "steno proxy: give clients %s in the place of %s\n", address, proxy.MaskURL(f.upstream))
 	if pushes != nil {
-		fmt.Fprintf(a.err, "steno proxy: push notifications come through %s\n", f.pushURL)
+		fmt.Fprintf(a.err, "steno proxy: push notifications come through %s\n", o.Push.BaseURL)
 	}
 	fmt.Fprintf(a.err, "steno proxy: follow the newest conversation with: steno tail%s\n", data)
+	a.sayOpen(clients, pushes)
 }
 
 // reachable is an address that a client on this machine can use.
@@ -58,13 +59,4 @@ func reachable(address net.Addr) string {
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, port)
-}
-
-// redacted is a URL without its password.
-func redacted(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return "the peer"
-	}
-	return u.Redacted()
 }

@@ -23,7 +23,8 @@ func (x *exchange) answer(res *http.Response) error {
 	streamed := mediaType(res.Header) == "text/event-stream"
 	card := x.card && !streamed && res.StatusCode/100 == 2
 	lane := x.lane(x.chanBack(card, streamed))
-	evidence := answerEvidence(res)
+	x.echoes = x.repeated()
+	evidence := x.answerEvidence(res)
 	x.passBack(res.Header)
 	empty := isEmpty(res)
 	switch {
@@ -31,6 +32,11 @@ func (x *exchange) answer(res *http.Response) error {
 		return x.answerItems(res, lane, evidence)
 	case !empty && x.rewritten(res, card, streamed):
 		return x.answerWhole(res, lane, evidence, card)
+	case !empty && x.quotes(res, streamed) && x.fits(res):
+		return x.answerWhole(res, lane, evidence, card)
+	}
+	if !empty && !x.echoes.none() {
+		evidence.Masked = append(evidence.Masked, mayEchos)
 	}
 	if err := x.say(lane, evidence); err != nil {
 		return err
@@ -68,13 +74,47 @@ func (x *exchange) serveBack() bool { return x.serveUp && x.served != "" && !x.c
 func (x *exchange) rewritten(res *http.Response, card, streamed bool) bool {
 	calls := x.request.calls
 	switch {
-	case card || calls.pushes():
+	case card || calls.answersPush():
 		return true
 	case streamed || x.chanAsk == schema.ChanPush:
 		return false
 	}
 	return (x.serveBack() || calls.rpc && calls.all[a2a.ExtendedCard]) && isJSONType(res.Header)
 }
+
+// quotes reports whether the answer may quote a push config, so that the record is one without: an
+// error does, and nobody knows what a method of no dialect does.
+func (x *exchange) quotes(res *http.Response, streamed bool) bool {
+	calls := x.request.calls
+	sent := calls.sends() && len(x.request.hidden.values) > 0
+	return !streamed && x.chanAsk != schema.ChanPush && (calls.unknown || sent) && isJSONType(res.Header)
+}
+
+// fits reads an answer that need not be read whole, unless it is too large; then nothing is lost.
+func (x *exchange) fits(res *http.Response) bool {
+	if res.ContentLength > x.proxy.max {
+		return false
+	}
+	var buf bytes.Buffer
+	n, err := buf.ReadFrom(io.LimitReader(res.Body, x.proxy.max+1))
+	rest := io.Reader(res.Body)
+	if err != nil {
+		rest = failing{err}
+	}
+	res.Body = readCloser{io.MultiReader(&buf, rest), res.Body}
+	return n <= x.proxy.max
+}
+
+// readCloser is a body that was read in part.
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// failing is a body's rest that could not be read.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // isJSONType reports whether a body may be JSON by what it says: that it is, or nothing, or what servers
 // say that guess the type of what says nothing.
@@ -122,7 +162,7 @@ func (x *exchange) answerWhole(res *http.Response, lane journal.Lane, evidence a
 			plain, readable = raw, false
 		}
 	}
-	shown, masked := x.maskAnswer(plain, readable)
+	shown, masked := x.maskAnswer(plain, readable, res.StatusCode)
 	if err := x.recordAnswer(lane, evidence, shown, masked); err != nil {
 		return err
 	}
@@ -165,32 +205,54 @@ func (x *exchange) answerBack(res *http.Response, lane journal.Lane, plain []byt
 	if !bytes.Equal(out, plain) {
 		dropEncodings(res.Header)
 	}
-	evidence := answerEvidence(res)
+	evidence := x.answerEvidence(res)
 	evidence.Served = servedDown
-	shown, masked := x.maskAnswer(out, true)
+	shown, masked := x.maskAnswer(out, true, res.StatusCode)
 	return out, x.recordAnswer(inStead(lane), evidence, shown, masked)
 }
 
 // maskAnswer is an answer as it is recorded. What holds secrets and cannot be read is not recorded.
-func (x *exchange) maskAnswer(text []byte, readable bool) (shown []byte, masked masks) {
+func (x *exchange) maskAnswer(text []byte, readable bool, status int) (shown []byte, masked masks) {
+	calls := x.request.calls
+	quoted := calls.pushes() || calls.sends() && len(x.request.hidden.values) > 0
 	switch {
-	case !x.request.calls.pushes() || len(text) == 0:
+	case len(text) == 0:
 		return text, nil
-	case !readable:
+	case !readable && quoted:
 		return maskJSON, masks{"body"}
+	case !readable:
+		return text, nil
 	}
-	shown = x.proxy.maskConfigs(text, answerConfigs(text, x.request.calls), masked.add)
-	return maskBehind(shown, masked.add), masked
+	say := func(what, _ string) { masked.add(what) }
+	shown = x.proxy.maskConfigs(text, answerConfigs(text, calls), say)
+	if quoted && (calls.rpc || status/100 != 2) {
+		shown = x.proxy.maskErrors(shown, calls.rpc, say)
+	}
+	shown = x.proxy.maskOAuth(shown, say)
+	if quoted {
+		shown = maskBehind(shown, say)
+	}
+	shown, found := x.echoes.hide(shown)
+	if found {
+		masked.add(echoed)
+	}
+	return shown, masked
+}
+
+// answerEvidence is what the answer's status line and headers say, without secrets.
+func (x *exchange) answerEvidence(res *http.Response) a2a.Evidence {
+	e := answerEvidence(res)
+	var masked masks = e.Masked
+	for name, value := range e.Headers {
+		if out, found := x.echoes.hide([]byte(value)); found {
+			e.Headers[name] = string(out)
+			masked.add(name + ", a secret of the request")
+		}
+	}
+	e.Masked = masked
+	return e
 }
 
 func (x *exchange) recordAnswer(lane journal.Lane, evidence a2a.Evidence, text []byte, masked masks) error {
-	all := masks(evidence.Masked)
-	for _, what := range masked {
-		all.add(what)
-	}
-	evidence.Masked = all
-	if err := x.say(lane, evidence); err != nil {
-		return err
-	}
-	return x.keep(lane, x.answerer, text)
+	return x.recordBody(lane, x.answerer, evidence, text, masked)
 }

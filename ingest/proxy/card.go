@@ -149,7 +149,7 @@ func (p *Proxy) editCard(text []byte, at span, base string) (edits []edit) {
 	lead := func(url span, to endpoint) {
 		address, ok := p.mapped(to.address, base, own)
 		if !ok {
-			p.notices.once(fmt.Sprintf("agent card: %q does not lead to the upstream and stays; what goes there is not recorded", shownAddress(to.address)))
+			p.notices.once(fmt.Sprintf("agent card: %q does not lead to the upstream and stays; what goes there is not recorded", MaskURL(to.address)))
 			address = to.address
 		}
 		if was, _ := textOf(text, url); was != address {
@@ -161,7 +161,7 @@ func (p *Proxy) editCard(text []byte, at span, base string) (edits []edit) {
 		for i, e := range list {
 			places[i], gone[i] = e.whole, e.grpc()
 			if gone[i] {
-				p.notices.once(fmt.Sprintf("agent card: the gRPC interface %q is left out: gRPC is not recorded", shownAddress(e.address)))
+				p.notices.once(fmt.Sprintf("agent card: the gRPC interface %q is left out: gRPC is not recorded", MaskURL(e.address)))
 			} else if e.address != "" {
 				lead(e.url, e)
 			}
@@ -173,11 +173,11 @@ func (p *Proxy) editCard(text []byte, at span, base string) (edits []edit) {
 	case !c.main.grpc():
 		lead(c.main.url, c.main)
 	case ok && other.transport != "":
-		p.notices.once(fmt.Sprintf("agent card: the gRPC interface %q is left out: gRPC is not recorded", shownAddress(c.main.address)))
+		p.notices.once(fmt.Sprintf("agent card: the gRPC interface %q is left out: gRPC is not recorded", MaskURL(c.main.address)))
 		lead(c.main.url, other)
 		edits = append(edits, edit{c.main.binding, text[other.binding.from:other.binding.to]})
 	default:
-		p.notices.once(fmt.Sprintf("agent card: there is only gRPC, at %q; the card leads to the proxy, which refuses it", shownAddress(c.main.address)))
+		p.notices.once(fmt.Sprintf("agent card: there is only gRPC, at %q; the card leads to the proxy, which refuses it", MaskURL(c.main.address)))
 		edits = append(edits, edit{c.main.url, quote(base)})
 	}
 	if len(edits) > 0 && slices.Contains(c.signatures, true) {
@@ -186,9 +186,6 @@ func (p *Proxy) editCard(text []byte, at span, base string) (edits []edit) {
 	}
 	return edits
 }
-
-// shownAddress is an address for people to read.
-func shownAddress(address string) string { return maskURL(address, func(string) {}) }
 
 // cuts takes elements or members out of a list: with the comma before each, or behind it where
 // nothing before it stays.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/a2a"
 )
 
 // errStopped is why requests end when the proxy does.
@@ -33,27 +34,39 @@ type exchange struct {
 	transport http.RoundTripper
 	rewrite   func(*httputil.ProxyRequest)
 	request   request
+	taken     int64   // room that the request takes
+	parcel    *parcel // the request on its way
+	echoes    *echoes // what of the request the answer may not repeat in the record; nil before it comes
 
 	serveUp, serveDown bool              // the two ends may speak different versions
 	served             string            // the version that the request was rewritten to; empty: it was not
 	copied             func(http.Header) // rewrites the request's headers, where it was
 	card               bool              // an agent card is asked for by its path
 
-	id      uuid.UUID
-	journal Journal // nil: nothing is kept
-	end     func()
-	ctx     context.Context // of entries
-	release func()
-	broken  string // what broke first
-	unkept  error  // why an entry was not kept: nothing more is passed on
+	id       uuid.UUID
+	journal  Journal // nil: nothing is kept
+	end      func()
+	ctx      context.Context // of entries
+	release  func()
+	answered bool   // the other end has begun to answer
+	broken   string // what broke first
+	unkept   error  // why an entry was not kept: nothing more is passed on
 }
 
 // run takes the exchange from its first byte to its last entry.
-func (x *exchange) run(w http.ResponseWriter) {
+func (x *exchange) run(to http.ResponseWriter) {
+	x.proxy.running.Add(1)
+	defer x.proxy.running.Add(-1)
+	w := &meter{ResponseWriter: to}
+	defer x.done(w, time.Now())
+	defer x.letGo()
 	why := refusal(x.in)
 	if why == nil {
 		x.passOver()
 		why = x.readRequest(w)
+	}
+	if why == nil {
+		why = x.loops()
 	}
 	if !x.begin(w) {
 		return
@@ -63,11 +76,11 @@ func (x *exchange) run(w http.ResponseWriter) {
 		x.broke(why.cause())
 	}
 	if err := x.recordRequest(); err != nil {
-		answerFault(w, x.in, http.StatusServiceUnavailable, unrecorded(err))
+		x.fault(w, http.StatusServiceUnavailable, unrecorded(err))
 		return
 	}
 	if why != nil {
-		why.answer(w, x.in)
+		why.answer(w, x)
 		return
 	}
 	x.forward(w)
@@ -93,9 +106,11 @@ func (x *exchange) begin(w http.ResponseWriter) bool {
 	}
 	if err != nil {
 		x.release()
+		x.id = uuid.Nil
 		err = fmt.Errorf("begin the record of an exchange: %w", err)
+		x.broke(err.Error())
 		x.proxy.notices.once(err.Error())
-		answerFault(w, x.in, http.StatusServiceUnavailable, unrecorded(err))
+		x.fault(w, http.StatusServiceUnavailable, unrecorded(err))
 		return false
 	}
 	return true
@@ -141,7 +156,7 @@ func (x *exchange) close() {
 // broke keeps the first of what went wrong; the rest follows from it.
 func (x *exchange) broke(what string) {
 	if x.broken == "" {
-		x.broken = what
+		x.broken = shortened(what, maxBroken)
 	}
 }
 
@@ -154,11 +169,11 @@ func inStead(l journal.Lane) journal.Lane {
 }
 
 // say records evidence.
-func (x *exchange) say(lane journal.Lane, info any) error {
+func (x *exchange) say(lane journal.Lane, evidence a2a.Evidence) error {
 	if x.journal == nil || x.unkept != nil {
 		return x.unkept
 	}
-	err := x.journal.ControlTo(x.ctx, lane, schema.TypeHTTP, time.Now(), info)
+	err := x.journal.ControlTo(x.ctx, lane, schema.TypeHTTP, time.Now(), fitting(evidence, maxEvidence))
 	return x.kept(err, "evidence", lane)
 }
 
@@ -196,7 +211,15 @@ func (x *exchange) forward(w http.ResponseWriter) {
 		if isEmpty(res) {
 			proxy.FlushInterval = 0 // nothing follows the header, so that it can say that it is the end
 		}
-		return x.answer(res)
+		if x.chanAsk == schema.ChanRequest {
+			x.proxy.reach.found()
+		}
+		x.answered = true
+		err := x.answer(res)
+		if err == nil {
+			x.letGo()
+		}
+		return err
 	}
 	proxy.ServeHTTP(w, x.in)
 	whole = true
@@ -205,11 +228,15 @@ func (x *exchange) forward(w http.ResponseWriter) {
 // failed answers where there is no answer to pass on.
 func (x *exchange) failed(w http.ResponseWriter, _ *http.Request, err error) {
 	if x.unkept != nil {
-		answerFault(w, x.in, http.StatusServiceUnavailable, unrecorded(x.unkept))
+		x.fault(w, http.StatusServiceUnavailable, unrecorded(x.unkept))
 		return
 	}
-	x.broke(x.gone(err))
-	answerFault(w, x.in, http.StatusBadGateway, x.broken)
+	cause := x.gone(err)
+	if x.chanAsk == schema.ChanRequest && !x.answered && x.in.Context().Err() == nil {
+		x.proxy.reach.lost(shortened(cause, maxBroken))
+	}
+	x.broke(cause)
+	x.fault(w, http.StatusBadGateway, x.broken)
 }
 
 // gone says why an exchange broke off with err, or without one in the middle of passing on.

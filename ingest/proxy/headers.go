@@ -22,26 +22,13 @@ const versionHeader = "A2a-Version"
 // maxMasked bounds the list of what was masked.
 const maxMasked = 32
 
+// maxName bounds what of a peer's names goes into a list of masks.
+const maxName = 64
+
+func shortName(name string) string { return shortened(name, maxName) }
+
 // mask stands in the place of a secret.
 const mask = "***"
-
-// secretNames are the parts of names whose values are secrets; names are compared in lower case and
-// without dashes and underscores.
-var secretNames = []string{"token", "secret", "apikey", "credential", "password", "session", "authorization", "cookie"}
-
-// secretName reports whether what bears the name is a secret.
-func secretName(name string) bool {
-	name = strings.Map(func(r rune) rune {
-		switch {
-		case r == '-' || r == '_':
-			return -1
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		}
-		return r
-	}, name)
-	return slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
-}
 
 // masks lists what was masked, each once.
 type masks []string
@@ -59,7 +46,7 @@ func requestEvidence(method string, u *url.URL, host string, h http.Header) a2a.
 	e.Path = u.EscapedPath()
 	var masked masks = e.Masked
 	if u.RawQuery != "" || u.ForceQuery {
-		e.Path += "?" + maskQuery(u.RawQuery, func(name string) { masked.add("query " + name) })
+		e.Path += "?" + maskQuery(u.RawQuery, func(name, _ string) { masked.add("query " + shortName(name)) })
 	}
 	e.Masked = masked
 	if host != "" {
@@ -82,8 +69,8 @@ func headerEvidence(h http.Header) a2a.Evidence {
 	e := a2a.Evidence{ContentType: h.Get("Content-Type"), Version: strings.Join(h[versionHeader], ", ")}
 	var masked masks
 	for name := range h {
-		if secretName(name) {
-			masked = append(masked, strings.ToLower(name))
+		if secretHeader(name) {
+			masked = append(masked, strings.ToLower(shortName(name)))
 		}
 	}
 	slices.Sort(masked) // a map's order is no order
@@ -98,7 +85,7 @@ func headerEvidence(h http.Header) a2a.Evidence {
 		}
 		value := strings.Join(values, ", ")
 		if name == "Location" {
-			value = maskURL(value, func(what string) { masked.add("location " + what) })
+			value = maskURL(value, func(what, _ string) { masked.add("location " + shortName(what)) })
 		}
 		e.Headers[strings.ToLower(name)] = value
 	}
@@ -106,8 +93,8 @@ func headerEvidence(h http.Header) a2a.Evidence {
 	return e
 }
 
-// maskQuery masks the values of a raw query whose names are those of secrets; said hears the names.
-func maskQuery(raw string, said func(name string)) string {
+// maskQuery masks the values of a raw query whose names are those of secrets; said hears of them.
+func maskQuery(raw string, said func(name, value string)) string {
 	if raw == "" {
 		return raw
 	}
@@ -119,9 +106,9 @@ func maskQuery(raw string, said func(name string)) string {
 		}
 		raw = rest
 		name, value, _ := strings.Cut(pair, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && value != "" && secretName(plain) {
+		if plain, err := url.QueryUnescape(name); err == nil && value != "" && secretQuery(plain) {
 			pair = name + "=" + mask
-			said(plain)
+			said(plain, unescapedQuery(value))
 		}
 		out.WriteString(pair)
 		out.WriteString(sep)
@@ -129,15 +116,29 @@ func maskQuery(raw string, said func(name string)) string {
 	return out.String()
 }
 
+func unescapedQuery(value string) string {
+	if plain, err := url.QueryUnescape(value); err == nil {
+		return plain
+	}
+	return value
+}
+
+// MaskURL is a URL as it may be shown and recorded: without its user and the secrets in its query.
+func MaskURL(text string) string { return maskURL(text, func(string, string) {}) }
+
 // maskURL masks a URL's user and the secrets in its query; all else stays as written.
-func maskURL(text string, said func(what string)) string {
+func maskURL(text string, said func(what, value string)) string {
 	text, fragment, hasFragment := strings.Cut(text, "#")
 	text, query, hasQuery := strings.Cut(text, "?")
 	if head, rest, ok := strings.Cut(text, "//"); ok {
 		authority, path, hasPath := strings.Cut(rest, "/")
 		if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+			user := authority[:at]
 			authority = mask + authority[at:]
-			said("user")
+			if _, password, ok := strings.Cut(user, ":"); ok {
+				user = password
+			}
+			said("user", unescaped(user))
 		}
 		text = head + "//" + authority
 		if hasPath {

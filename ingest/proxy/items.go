@@ -16,7 +16,9 @@ type items struct {
 	x      *exchange
 	lane   journal.Lane
 	serve  func([]byte) []byte // makes the data of the other version; nil: none is made
-	gunzip *gunzip             // nil: as it is
+	status int
+	masks  bool    // an item is recorded when it is whole, without its secrets
+	gunzip *gunzip // nil: as it is
 	in     []byte
 	cutter blocks
 	block  []byte // of the item that is not whole yet
@@ -26,14 +28,18 @@ type items struct {
 
 // answerItems makes an answer's body one of items.
 func (x *exchange) answerItems(res *http.Response, lane journal.Lane, evidence a2a.Evidence) error {
-	i := &items{body: res.Body, x: x, lane: lane, in: make([]byte, chunk)}
+	i := &items{body: res.Body, x: x, lane: lane, in: make([]byte, chunk), status: res.StatusCode}
+	i.masks = x.request.calls.pushes() || !x.echoes.none()
 	if readEncoding(res.Header) == gzipped {
 		i.gunzip = newGunzip(i.take)
 	}
 	dropEncodings(res.Header)
 	res.ContentLength = -1
-	if x.request.calls.pushes() {
-		evidence.Masked = append(evidence.Masked, "body, where it holds push configs") // which ones it will hold is not known yet
+	if x.request.calls.pushes() { // which ones it will hold is not known yet
+		evidence.Masked = append(evidence.Masked, "body, where it holds push configs")
+	}
+	if !x.echoes.none() {
+		evidence.Masked = append(evidence.Masked, mayEchos)
 	}
 	err := x.say(lane, evidence)
 	if err == nil && x.serveBack() {
@@ -41,7 +47,7 @@ func (x *exchange) answerItems(res *http.Response, lane journal.Lane, evidence a
 			down, _ := x.bodyDown(data, false)
 			return down
 		}
-		copied := answerEvidence(res)
+		copied := x.answerEvidence(res)
 		copied.Served, copied.Masked = servedDown, evidence.Masked
 		err = x.say(inStead(lane), copied)
 	}
@@ -111,13 +117,12 @@ func (i *items) more() {
 
 // take records and rewrites decoded bytes.
 func (i *items) take(b []byte) error {
-	masks := i.x.request.calls.pushes()
 	for len(b) > 0 {
 		n, ended := i.cutter.next(b)
 		if int64(len(i.block)+n) > i.x.proxy.max {
 			return fmt.Errorf("rewrite item: %w: more than %d bytes", errTooLarge, i.x.proxy.max)
 		}
-		if !masks {
+		if !i.masks {
 			if err := i.x.keep(i.lane, i.x.answerer, b[:n]); err != nil {
 				return err
 			}
@@ -139,16 +144,17 @@ func (i *items) whole() error {
 	i.block = nil
 	calls := x.request.calls
 	shown := func(block []byte) []byte {
-		if !calls.pushes() {
+		if !i.masks {
 			return block
 		}
 		return editData(block, func(data []byte) []byte {
-			text, _ := x.maskAnswer(data, true)
+			text, _ := x.maskAnswer(data, true, i.status)
 			return text
 		})
 	}
-	if calls.pushes() {
-		if err := x.keep(i.lane, x.answerer, shown(block)); err != nil {
+	if i.masks {
+		text, _ := x.echoes.hide(shown(block)) // outside of its data, too
+		if err := x.keep(i.lane, x.answerer, text); err != nil {
 			return err
 		}
 	}

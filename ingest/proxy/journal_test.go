@@ -97,24 +97,6 @@ func TestExchangesInAJournal(t *testing.T) {
 	}
 }
 
-// TestEvidenceFitsAnEntry: the largest head of a request that the proxy takes can be recorded.
-func TestEvidenceFitsAnEntry(t *testing.T) {
-	peer := upstream(t, func(http.ResponseWriter, *http.Request) {})
-	j := createJournal(t, journal.Options{})
-	p := start(t, j, peer.URL)
-	path := "/?" + strings.Repeat("<", maxHeader-1000) // six bytes each in JSON
-	req := newRequest(t, "GET", p.url, "")
-	req.URL.Path, req.URL.RawQuery = "/", path[2:]
-	res, err := client(t, false).Do(req)
-	require.NoError(t, err)
-	require.Equal(t, 200, res.StatusCode)
-	p.stop()
-	p.ended(t)
-	all := readBook(t, j).exchanges()
-	require.Len(t, all, 1)
-	require.Equal(t, path, all[0].ask.ev.Path)
-}
-
 func TestAJournalAtItsBoundFailsTheExchangeInTheEnd(t *testing.T) {
 	peer := upstream(t, func(w http.ResponseWriter, _ *http.Request) { _ = stream(w)(strings.Repeat("x", 300<<10)) })
 	blocked := make(chan struct{})

@@ -1,66 +1,79 @@
 package proxy
 
-import "regexp"
+import (
+	"bytes"
+	"regexp"
+)
 
 var maskJSON = quote(mask)
 
-// maskConfigs gives a text without the secrets of its push configs; said hears what was masked.
-// Everything else stays byte for byte.
-func (p *Proxy) maskConfigs(text []byte, configs []config, said func(what string)) []byte {
+// said hears what is masked: how it is called, and what it was.
+type said func(what, value string)
+
+// maskConfigs gives a text without the secrets of its push configs. Everything else stays byte for byte.
+func (p *Proxy) maskConfigs(text []byte, configs []config, say said) []byte {
 	var edits []edit
 	for _, c := range configs {
 		for m := range inside(text, c.at) {
 			at := config{m.at, join(c.path, m.name)}
 			switch name := fold(m.name); {
 			case name == "url":
-				edits = p.maskAddress(edits, text, m, at.path, said)
+				edits = p.maskAddress(edits, text, m, at.path, say)
 			case name == "authentication":
-				edits = maskAuthentication(edits, text, at, said)
-			case name != "pagetoken" && name != "nextpagetoken" && secretName(m.name): // a page is no secret
-				edits = maskScalars(edits, text, at, said)
+				edits = maskAuthentication(edits, text, at, say)
+			case secretMember(m.name):
+				edits = maskScalars(edits, text, at, say)
 			}
 		}
 	}
 	return splice(text, edits)
 }
 
-func maskScalars(edits []edit, text []byte, at config, said func(string)) []edit {
+func maskScalars(edits []edit, text []byte, at config, say said) []edit {
 	for s := range scalars(text, at.at) {
-		said("body " + at.path)
+		say("body "+at.path, scalarOf(text, s))
 		edits = append(edits, edit{s, maskJSON})
 	}
 	return edits
 }
 
+// scalarOf is a string's text, or what is written there.
+func scalarOf(text []byte, at span) string {
+	if s, ok := textOf(text, at); ok {
+		return s
+	}
+	return string(bytes.Trim(text[at.from:at.to], `"`))
+}
+
 // maskAuthentication masks all but the scheme where it is not what a version has: who writes a bare
 // value there writes the secret.
-func maskAuthentication(edits []edit, text []byte, at config, said func(string)) []edit {
+func maskAuthentication(edits []edit, text []byte, at config, say said) []edit {
 	switch kindOf(text, at.at) {
 	case '{':
 		for m := range inside(text, at.at) {
-			if secretName(m.name) {
-				edits = maskScalars(edits, text, config{m.at, join(at.path, m.name)}, said)
+			if secretMember(m.name) {
+				edits = maskScalars(edits, text, config{m.at, join(at.path, m.name)}, say)
 			}
 		}
 	case '[':
 		for m := range inside(text, at.at) {
-			edits = maskAuthentication(edits, text, config{m.at, at.path}, said)
+			edits = maskAuthentication(edits, text, config{m.at, at.path}, say)
 		}
 	default:
-		edits = maskScalars(edits, text, at, said)
+		edits = maskScalars(edits, text, at, say)
 	}
 	return edits
 }
 
-func (p *Proxy) maskAddress(edits []edit, text []byte, m member, path string, said func(string)) []edit {
+func (p *Proxy) maskAddress(edits []edit, text []byte, m member, path string, say said) []edit {
 	if !m.whole {
-		return maskScalars(edits, text, config{m.at, path}, said)
+		return maskScalars(edits, text, config{m.at, path}, say)
 	}
 	address, ok := textOf(text, m.at)
 	if !ok {
 		return edits
 	}
-	masked := p.push.hide(address, func(what string) { said("body " + path + " " + what) })
+	masked := p.push.hide(address, func(what, value string) { say("body "+path+" "+shortName(what), value) })
 	if masked == address {
 		return edits
 	}
@@ -72,7 +85,7 @@ var looksSecret = regexp.MustCompile(`(?i)"[^"\\]{0,64}(?:token|credential|secre
 
 // maskBehind masks what looks like a secret behind the byte where a text stops being JSON: where it
 // stands cannot be told any more, and a peer with another parser may read it.
-func maskBehind(text []byte, said func(string)) []byte {
+func maskBehind(text []byte, say said) []byte {
 	if first := leading(text); first == len(text) || text[first] != '{' && text[first] != '[' {
 		return text
 	}
@@ -87,8 +100,9 @@ func maskBehind(text []byte, said func(string)) []byte {
 	}
 	var edits []edit
 	for _, at := range looksSecret.FindAllSubmatchIndex(text[broke:], -1) {
-		said("body behind its JSON")
-		edits = append(edits, edit{span{broke + at[2], broke + at[3]}, maskJSON})
+		place := span{broke + at[2], broke + at[3]}
+		say("body behind its JSON", scalarOf(text, place))
+		edits = append(edits, edit{place, maskJSON})
 	}
 	return splice(text, edits)
 }

@@ -16,15 +16,18 @@ import (
 func shown(verb, path, text string) (string, masks) {
 	x := &exchange{proxy: &Proxy{}}
 	x.request.calls = readCalls(verb, path, []byte(text))
-	var m masks
-	return string(x.maskRequest([]byte(text), m.add)), m
+	var h hidden
+	return string(x.maskRequest([]byte(text), h.add)), h.masks
 }
 
 // answered is an answer's body as it would be recorded.
 func answered(verb, path, question, text string) (string, masks) {
 	x := &exchange{proxy: &Proxy{}}
 	x.request.calls = readCalls(verb, path, []byte(question))
-	b, m := x.maskAnswer([]byte(text), true)
+	var h hidden
+	x.maskRequest([]byte(question), h.add)
+	x.request.hidden = h
+	b, m := x.maskAnswer([]byte(text), true, 200)
 	return string(b), m
 }
 
@@ -71,6 +74,9 @@ func TestSecretsInRequestsAreMasked(t *testing.T) {
 		{"0.3 REST send", "/v1/message:stream", `{"configuration":{"pushNotification":{"token":<S>}}}`, []string{"body configuration.pushNotification.token"}},
 		{"1.0 REST create", "/acme/tasks/t/pushNotificationConfigs", `{"url":"u","token":<S>}`, []string{"body token"}},
 		{"0.3 REST create", "/v1/tasks/t/pushNotificationConfigs", `{"config":{"name":"n","pushNotificationConfig":{"token":<S>}}}`, []string{"body config.pushNotificationConfig.token"}},
+		{"tokens of OAuth", "/", `{"method":"message/send","params":{"metadata":{"ext":{"access_token":<S>}},"message":{"metadata":{"id-token":<S>,"client_secret":<N>,"refresh_token":[<S>]},"parts":[{"data":{"access_token":"kept"},"metadata":{"accessToken":<S>}}]}}}`,
+			[]string{"body metadata.access_token", "body metadata.id-token", "body metadata.client_secret", "body metadata.refresh_token", "body metadata.accessToken"}},
+		{"tokens of OAuth that break off", "/", `{"method":"message/send","params":{"metadata":{"access_token":<S>,`, []string{"body metadata.access_token"}},
 		{"byte order mark", "/", "\uFEFF" + `{"method":"message/send","params":{"pushNotificationConfig":{"token":<S>}}}`, []string{"body params.pushNotificationConfig.token"}},
 		{"two values", "/", `{"method":"x"} {"method":"message/send","params":{"pushNotificationConfig":{"token":<S>}}}`, []string{"body params.pushNotificationConfig.token"}},
 		{"no JSON any more", "/", `{"method":"message/send","params":{"x":nope,"pushNotificationConfig":{"token":<S>,"credentials" : <N>}}}`, []string{"body behind its JSON"}},
@@ -105,13 +111,18 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 
 func TestSecretsInAddressesAreMasked(t *testing.T) {
 	for in, want := range map[string]string{
-		"https://u:geheim@h/p?a=1&token=geheim&b=2#f": "https://***@h/p?a=1&token=***&b=2#f",
-		"https://h/?api-key=geheim;x=1":               "https://h/?api-key=***;x=1",
-		"https://h/?access%5Ftoken=geheim":            "https://h/?access%5Ftoken=***",
-		"https://h/#access_token=geheim&a=1":          "https://h/#access_token=***&a=1",
-		"https://h/@p?token=&token":                   "https://h/@p?token=&token",
-		"//geheim@h":                                  "//***@h",
-		"not a url":                                   "not a url",
+		"https://u:geheim@h/p?a=1&token=geheim&b=2#f":                                              "https://***@h/p?a=1&token=***&b=2#f",
+		"https://h/?api-key=geheim;x=1":                                                            "https://h/?api-key=***;x=1",
+		"https://h/?access%5Ftoken=geheim":                                                         "https://h/?access%5Ftoken=***",
+		"https://h/#access_token=geheim&a=1":                                                       "https://h/#access_token=***&a=1",
+		"https://h/@p?token=&token":                                                                "https://h/@p?token=&token",
+		"https://h/?key=geheim&Sig=geheim&code=geheim":                                             "https://h/?key=***&Sig=***&code=***",
+		"https://h/?jwt=geheim&auth=geheim&pwd=geheim":                                             "https://h/?jwt=***&auth=***&pwd=***",
+		"https://h/?X-Amz-Signature=geheim&passwd=geheim&X-Goog-Signature=geheim&signature=geheim": "https://h/?X-Amz-Signature=***&passwd=***&X-Goog-Signature=***&signature=***",
+		"https://h/?X-Amz-Credential=geheim&X-Amz-Security-Token=geheim":                           "https://h/?X-Amz-Credential=***&X-Amz-Security-Token=***",
+		"https://h/?keyword=a&author=b&codec=c&monkey=d":                                           "https://h/?keyword=a&author=b&codec=c&monkey=d",
+		"//geheim@h": "//***@h",
+		"not a url":  "not a url",
 	} {
 		text := fmt.Sprintf(`{"method":"message/send","params":{"pushNotificationConfig":{"url":%q}}}`, in)
 		got, _ := shown("POST", "/", text)
@@ -134,6 +145,16 @@ func TestSecretsInAnswersAreMasked(t *testing.T) {
 		{"REST create", "POST", "/tasks/t/pushNotificationConfigs", `{}`, `{"token":<S>}`},
 		{"another call", "POST", "/", `{"method":"tasks/get"}`, `{"result":{"pushNotificationConfig":{"token":"kept"}}}`},
 		{"error", "POST", "/", get, `{"error":{"code":1,"message":"token"}}`},
+		{"error that quotes a config", "POST", "/", create, `{"error":{"code":-32602,"data":[{"loc":["params","url"],"input":{"token":<S>,"id":"kept","pageToken":"kept","authentication":{"scheme":"kept","credentials":<N>}}}]}}`},
+		{"error that quotes a part", "POST", "/", create, `{"error":{"data":[{"authentication":<S>,"x":[{"client_secret":{"a":[<N>,null]}}]}]}}`},
+		{"error that quotes an address", "POST", "/", create, `{"error":{"data":{"url":"https://h/?a=1"}}}`},
+		{"error of a batch", "POST", "/", "[" + create + "]", `[{"error":{"data":{"token":<S>}}}]`},
+		{"unknown method", "POST", "/", `{"method":"a2a.GetPush"}`, `{"result":{"token":<S>,"sessionId":"kept"}}`},
+		{"error of an unknown method", "POST", "/", `{"method":"a2a.SetPush"}`, `{"error":{"data":{"input":{"token":<S>}}}}`},
+		{"error of another call", "POST", "/", `{"method":"tasks/get"}`, `{"error":{"data":{"token":"kept"}}}`},
+		{"error to a send", "POST", "/", `{"method":"message/send","params":{"configuration":{"pushNotificationConfig":{"token":"x"}}}}`, `{"error":{"data":{"input":{"configuration":{"pushNotificationConfig":{"token":<S>}}}}}}`},
+		{"error to a send without a config", "POST", "/", `{"method":"message/send"}`, `{"error":{"data":{"token":"kept"}}}`},
+		{"tokens of OAuth", "POST", "/", `{"method":"tasks/get"}`, `{"result":{"token":"kept","access_token":"kept","metadata":{"token":"kept","access_token":<S>,"a":[{"refreshToken":<S>,"id_token":<N>}],"client_secret":[<S>]}}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			with, without := fill(c.text)

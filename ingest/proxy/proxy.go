@@ -1,10 +1,22 @@
 // Package proxy stands between A2A clients and a peer over HTTP: it records every byte of both
 // directions, secrets masked, and passes it on at once.
+//
+// Secrets are: headers and parameters of queries by their names; in requests, in answers to calls
+// about push configurations and in errors of the calls that may carry one, the tokens, credentials and
+// secret addresses of these; in requests and in answers that are read whole, the tokens of OAuth in
+// metadata by their names (access_token, refresh_token, id_token, client_secret); and in each answer,
+// streamed or not, what was masked in its request, where it has eight characters or more and the
+// request does not say it in the open, too.
+//
+// Not masked: in streamed answers, secrets that their request did not hold, but for push
+// configurations in answers to calls about them; shorter ones that an answer repeats outside of a push
+// configuration; and what is encoded in another way than JSON, URLs and gzip do it.
 package proxy
 
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -12,7 +24,11 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/schema"
@@ -39,14 +55,15 @@ const (
 	// MaxRequest bounds what is read whole before it is passed on: a request, and the few answers that
 	// are rewritten.
 	MaxRequest = 64 << 20
-	// DefaultGrace is how long running exchanges may go on when the proxy is to end.
+	// DefaultGrace is a good time for running exchanges to go on when the proxy is to end.
 	DefaultGrace = 5 * time.Second
 
 	// lingers is how long a full journal may hold what was read for an exchange that nobody waits for
 	// any longer: room may come, and hanging for ever helps nobody.
 	lingers = time.Second
-	// maxHeader bounds the lines and headers of a request and an answer, so that their evidence, whose
-	// JSON takes up to six bytes for one, fits a journal's entry.
+	// maxHeader bounds the lines and headers of a request and an answer, so that their evidence is kept
+	// as it was said: JSON takes up to six bytes for one, and an entry of a journal has a bound, to which
+	// longer evidence is cut.
 	maxHeader = 128 << 10
 	// dialWait bounds the wait for an upstream that does not answer the call.
 	dialWait = 10 * time.Second
@@ -74,11 +91,14 @@ type Options struct {
 	Push *Push
 	// Journals records; it must be there.
 	Journals Journals
-	// Grace is how long running exchanges may go on when Serve is to end. 0: DefaultGrace.
+	// Grace is how long running exchanges may go on when Serve is to end.
 	Grace time.Duration
-	// Notice hears, once each, what the proxy left out of a card and what it could not record; nil:
-	// nobody does. It is called by several goroutines.
+	// Notice hears, once each, what the proxy left out of a card and what it could not record, and each
+	// time that the upstream cannot be reached any more, or again; nil: nobody does. It is called by
+	// several goroutines.
 	Notice func(string)
+	// Done hears of each exchange at its end; nil: nobody does. It is called by several goroutines.
+	Done func(Exchange)
 }
 
 // Push says where agents post what they tell clients that do not wait for it.
@@ -98,34 +118,60 @@ type Proxy struct {
 	serveV03  bool
 	transport http.RoundTripper // to the peer
 	push      *pusher           // nil: none
+	secrets   []string          // of the upstream's URL
 	grace     time.Duration
 	max       int64 // MaxRequest, unless a test says otherwise
+	room      int64 // MaxReading, likewise
+	reading   *semaphore.Weighted
+	id        string // in marks
+	running   atomic.Int64
+	hurry     chan struct{} // closed by Hurry
+	hurried   sync.Once
 	buffers   buffers
 	notices   notices
+	reach     reach
+	done      func(Exchange)
 }
 
-// New makes a proxy; its errors name the option.
+// OptionError says what is wrong with an option.
+type OptionError struct {
+	Option string // such as Upstream or Push.Key
+	Err    error
+}
+
+func (e *OptionError) Error() string { return "read option " + e.Option + ": " + e.Err.Error() }
+
+func (e *OptionError) Unwrap() error { return e.Err }
+
+func badOption(name string, err error) error { return &OptionError{name, err} }
+
+// New makes a proxy. It keeps nothing and listens nowhere before it serves; what is wrong with an option
+// is an OptionError.
 func New(o Options) (*Proxy, error) {
 	upstream, err := readTarget(o.Upstream)
 	if err != nil {
-		return nil, fmt.Errorf("read option Upstream: %w", err)
+		return nil, badOption("Upstream", err)
 	}
 	if o.Journals == nil {
-		return nil, fmt.Errorf("read option Journals: there are none")
+		return nil, badOption("Journals", errors.New("there are none"))
 	}
 	p := &Proxy{
 		journals: o.Journals, upstream: upstream, serveV03: o.ServeV03,
 		transport: newTransport(o.TLS, upstream.h2c), grace: o.Grace, max: MaxRequest,
+		hurry: make(chan struct{}), done: o.Done,
 	}
-	if p.grace == 0 {
-		p.grace = DefaultGrace
+	p.limit(MaxReading)
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return nil, fmt.Errorf("make the id of a proxy: %w", err)
 	}
+	p.id = id.String()
 	if p.grace < 0 {
-		return nil, fmt.Errorf("read option Grace: %s is less than nothing", o.Grace)
+		return nil, badOption("Grace", fmt.Errorf("%s is less than nothing", o.Grace))
 	}
 	if o.PublicURL != "" {
 		if p.public, err = readURL(o.PublicURL, "http", "https"); err != nil {
-			return nil, fmt.Errorf("read option PublicURL: %w", err)
+			return nil, badOption("PublicURL", err)
 		}
 	}
 	if o.Push != nil {
@@ -133,9 +179,19 @@ func New(o Options) (*Proxy, error) {
 			return nil, err
 		}
 	}
-	p.notices.say = o.Notice
+	p.secrets = querySecrets(upstream.url.RawQuery)
+	p.notices.say, p.reach.say = o.Notice, o.Notice
 	return p, nil
 }
+
+// limit sets how much of requests may be held at once.
+func (p *Proxy) limit(room int64) { p.room, p.reading = room, semaphore.NewWeighted(room) }
+
+// Running is how many exchanges run.
+func (p *Proxy) Running() int64 { return p.running.Load() }
+
+// Hurry ends the grace of every Serve that is to end, now or later.
+func (p *Proxy) Hurry() { p.hurried.Do(func() { close(p.hurry) }) }
 
 // Handler takes what clients send to the peer.
 func (p *Proxy) Handler() http.Handler { return http.HandlerFunc(p.serve) }

@@ -18,7 +18,6 @@ const (
 	pushPath   = "/push/"
 	pushV03    = "v03" // behind the address of a subscriber that speaks 0.3 to a peer of 1.0
 	macBytes   = 16
-	minKey     = 16
 	pushHidden = pushPath + mask
 )
 
@@ -34,13 +33,13 @@ type pusher struct {
 func newPusher(o *Push, transport http.RoundTripper) (*pusher, error) {
 	base, err := readURL(o.BaseURL, "http", "https")
 	if err == nil && (base.RawQuery != "" || base.ForceQuery) {
-		err = fmt.Errorf("URL %q: a query has no place there", base)
+		err = fmt.Errorf("URL %q: a query has no place there", MaskURL(base.String()))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read option Push.BaseURL: %w", err)
+		return nil, badOption("Push.BaseURL", err)
 	}
-	if len(o.Key) < minKey {
-		return nil, fmt.Errorf("read option Push.Key: %d bytes, at least %d", len(o.Key), minKey)
+	if len(o.Key) < LeastPushKey {
+		return nil, badOption("Push.Key", fmt.Errorf("%d bytes, want at least %d", len(o.Key), LeastPushKey))
 	}
 	return &pusher{
 		base: strings.TrimSuffix(base.String(), "/"), path: strings.TrimSuffix(base.EscapedPath(), "/"),
@@ -148,7 +147,7 @@ func editAddresses(text []byte, configs []config, change func(string) string) []
 }
 
 // hide masks an address for the record: the subscriber's in ours, too.
-func (p *pusher) hide(address string, said func(string)) string {
+func (p *pusher) hide(address string, said func(what, value string)) string {
 	subscriber, ok := p.made(address)
 	if !ok {
 		return maskURL(address, said)

@@ -1,10 +1,8 @@
 package proxy
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 )
 
@@ -41,9 +39,9 @@ func refusal(r *http.Request) *refused {
 }
 
 // answer tells the asker.
-func (r *refused) answer(w http.ResponseWriter, in *http.Request) {
-	if !r.grpc || in.ProtoMajor != 2 {
-		answerFault(w, in, r.status, r.text)
+func (r *refused) answer(w http.ResponseWriter, x *exchange) {
+	if !r.grpc || x.in.ProtoMajor != 2 {
+		x.fault(w, r.status, r.text)
 		return
 	}
 	// Headers alone, which also end the stream: so gRPC wants an answer without messages.
@@ -51,34 +49,4 @@ func (r *refused) answer(w http.ResponseWriter, in *http.Request) {
 	w.Header().Set("Grpc-Status", "12") // UNIMPLEMENTED
 	w.Header().Set("Grpc-Message", r.text)
 	w.WriteHeader(http.StatusOK)
-}
-
-// unrecorded is what a client hears when the journal does not keep.
-func unrecorded(err error) string {
-	return "nothing was passed on, because it could not be recorded: " + err.Error()
-}
-
-// answerFault is the proxy's own answer: a REST error of A2A 1.0, which is JSON to everybody.
-func answerFault(w http.ResponseWriter, r *http.Request, status int, text string) {
-	type fault struct {
-		Code    int    `json:"code"`
-		Status  string `json:"status"`
-		Message string `json:"message"`
-	}
-	names := map[int]string{
-		http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusRequestEntityTooLarge: "RESOURCE_EXHAUSTED",
-		http.StatusUnsupportedMediaType: "UNIMPLEMENTED", http.StatusNotImplemented: "UNIMPLEMENTED",
-		http.StatusBadGateway: "UNAVAILABLE", http.StatusServiceUnavailable: "UNAVAILABLE",
-	}
-	text = "steno proxy: " + strings.TrimPrefix(strings.TrimPrefix(text, "steno proxy "), "steno proxy: ")
-	b, err := json.Marshal(map[string]fault{"error": {status, names[status], text}})
-	if err != nil {
-		b = []byte(`{"error":{}}`) // strings and a number always are JSON
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(b) // who is gone does not hear it
-	}
 }

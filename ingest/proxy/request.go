@@ -19,14 +19,15 @@ import (
 // request is a request's body: read whole, because it is one document, and what has to be masked in it
 // may stand anywhere.
 type request struct {
+	head    []byte // the beginning of one that is too large
 	raw     []byte // as sent
 	plain   []byte // decoded
 	calls   calls
 	shown   []byte // plain without secrets
-	masked  masks
+	hidden  hidden // what shown does not show
 	forward []byte // plain as rewritten for the other end
 	copy    []byte // forward as it is recorded, where the request is served
-	copyOf  masks
+	copyOf  hidden
 }
 
 // errTooLarge marks what is above the bound.
@@ -42,10 +43,9 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 			"steno proxy reads bodies plain or in gzip, not in %q", x.in.Header.Get("Content-Encoding"))}
 	}
 	var err error
-	if x.in.ContentLength > x.proxy.max {
-		err = errTooLarge
-	} else {
-		q.raw, err = readWhole(x.in.Body, x.in.ContentLength, x.proxy.max)
+	q.raw, err = x.readBody()
+	if errors.Is(err, errTooLarge) {
+		return x.tooLarge(w)
 	}
 	q.plain = q.raw
 	if readEncoding(x.in.Header) == gzipped && len(q.raw) > 0 {
@@ -55,15 +55,19 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 			err = broke
 		}
 	}
+	if errors.Is(err, errTooLarge) {
+		return x.tooLarge(w)
+	}
+	x.keepRoom(int64(len(q.raw) + len(q.plain)))
 	q.forward = q.plain
 	path := "/" // a webhook is no call, whatever its URL is
 	if x.chanAsk == schema.ChanRequest {
 		path = x.url.EscapedPath()
 	}
 	q.calls = readCalls(x.in.Method, path, q.plain)
-	q.shown = x.maskRequest(q.plain, q.masked.add)
+	q.shown = x.maskRequest(q.plain, q.hidden.add)
 	if err != nil {
-		return x.unreadable(w, err)
+		return x.unreadable(err)
 	}
 	x.card = x.in.Method == http.MethodGet && isCardPath(x.in.Method, path)
 	switch {
@@ -72,23 +76,34 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 	case x.serveDown:
 		x.pushDown()
 	}
-	if x.served != "" {
-		q.copy = x.maskRequest(q.forward, q.copyOf.add)
-	}
 	if x.chanAsk == schema.ChanRequest {
 		q.forward = x.proxy.push.redirect(q.forward, requestConfigs(q.forward, q.calls), x.served != "")
+	}
+	if x.served != "" {
+		q.copy = x.maskRequest(q.forward, q.copyOf.add)
 	}
 	return nil
 }
 
-// unreadable says why a request that did not come as it should is not forwarded.
-func (x *exchange) unreadable(w http.ResponseWriter, err error) *refused {
-	if errors.Is(err, errTooLarge) {
-		x.request = request{} // a part of it says less than its length
-		w.Header().Set("Connection", "close")
-		return &refused{status: http.StatusRequestEntityTooLarge, text: fmt.Sprintf(
-			"steno proxy takes requests of %d bytes at most", x.proxy.max)}
+// tooLarge refuses a request above the bound. A part of it says less than its length: only whom to
+// answer is read from it.
+func (x *exchange) tooLarge(w http.ResponseWriter) *refused {
+	head := x.request.plain
+	if len(head) == 0 {
+		head = x.request.raw
 	}
+	if len(head) == 0 {
+		head = x.readHead(w)
+	}
+	x.request = request{head: bytes.Clone(head[:min(len(head), smallBody)])}
+	x.keepRoom(0)
+	w.Header().Set("Connection", "close")
+	return &refused{status: http.StatusRequestEntityTooLarge, text: fmt.Sprintf(
+		"steno proxy takes requests of %d bytes at most", x.proxy.max)}
+}
+
+// unreadable says why a request that did not come as it should is not forwarded.
+func (x *exchange) unreadable(err error) *refused {
 	why := &refused{status: http.StatusBadRequest, text: "read request: " + err.Error(), broke: true}
 	if !errors.Is(err, errGzip) && !errors.Is(err, errDeflate) {
 		why.text = x.gone(nil) + " in the middle of its request: " + err.Error()
@@ -111,14 +126,27 @@ func readWhole(from io.Reader, size, limit int64) ([]byte, error) {
 }
 
 // maskRequest is a request's text as it is recorded.
-func (x *exchange) maskRequest(text []byte, said func(string)) []byte {
-	return maskBehind(x.proxy.maskConfigs(text, requestConfigs(text, x.request.calls), said), said)
+func (x *exchange) maskRequest(text []byte, say said) []byte {
+	text = x.proxy.maskConfigs(text, requestConfigs(text, x.request.calls), say)
+	return maskBehind(x.proxy.maskOAuth(text, say), say)
+}
+
+// repeated are the secrets of the request that its answer may repeat.
+func (x *exchange) repeated() *echoes {
+	values := append([]string(nil), x.request.hidden.values...)
+	values = append(values, headerSecrets(x.in.Header)...)
+	values = append(values, querySecrets(x.url.RawQuery)...)
+	values = append(values, x.proxy.secrets...)
+	if password, ok := x.url.User.Password(); ok {
+		values = append(values, password)
+	}
+	return newEchoes(values, x.request.shown, []byte(maskQuery(x.url.RawQuery, func(string, string) {})), []byte(x.url.EscapedPath()))
 }
 
 // recordRequest records what is about to be forwarded, and as what.
 func (x *exchange) recordRequest() error {
 	lane := x.lane(x.chanAsk)
-	if err := x.recordAsk(lane, x.evidence(x.in.Header, x.url), x.request.shown, x.request.masked); err != nil || x.served == "" {
+	if err := x.recordAsk(lane, x.evidence(x.in.Header, x.url), x.request.shown, x.request.hidden.masks); err != nil || x.served == "" {
 		return err
 	}
 	header := x.in.Header.Clone()
@@ -128,20 +156,12 @@ func (x *exchange) recordRequest() error {
 	}
 	evidence := x.evidence(header, x.target())
 	evidence.Served = x.served
-	return x.recordAsk(inStead(lane), evidence, x.request.copy, x.request.copyOf)
+	return x.recordAsk(inStead(lane), evidence, x.request.copy, x.request.copyOf.masks)
 }
 
 func (x *exchange) recordAsk(lane journal.Lane, evidence a2a.Evidence, text []byte, masked masks) error {
 	evidence.Bytes = uint64(len(text))
-	all := masks(evidence.Masked)
-	for _, what := range masked {
-		all.add(what)
-	}
-	evidence.Masked = all
-	if err := x.say(lane, evidence); err != nil {
-		return err
-	}
-	return x.keep(lane, x.asker, text)
+	return x.recordBody(lane, x.asker, evidence, text, masked)
 }
 
 // evidence is what the request line and the headers say.
@@ -154,6 +174,7 @@ func (x *exchange) passRequest(pr *httputil.ProxyRequest) {
 	out := pr.Out
 	out.Host = "" // the URL's
 	passForwarded(pr)
+	out.Header.Add(markHeader, x.mark())
 	narrowEncodings(out.Header)
 	out.Header.Del("Expect") // the body is here already
 	if x.copied != nil {
@@ -177,10 +198,10 @@ func (x *exchange) passBody(out *http.Request, text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	// Where a kept-alive connection turns out to be closed, the transport sends it again.
-	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
-	out.Body = io.NopCloser(bytes.NewReader(text))
-	if len(x.in.Trailer) > 0 { // only a body in chunks can have one
+	x.parcel = newParcel(text)
+	out.GetBody = x.parcel.open
+	out.Body, _ = x.parcel.open() // nobody has dropped it
+	if len(x.in.Trailer) > 0 {    // only a body in chunks can have one
 		out.ContentLength, out.Trailer = -1, x.in.Trailer.Clone()
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // Serve serves handler on l until ctx ends, or l fails. Then nothing more is taken, what runs may go
-// on for the grace, and what runs on is cut off; it returns when the journal holds the end of every
-// exchange. The end of ctx is no error.
+// on for the grace, or until Hurry, and what runs on is cut off; it returns when the journal holds the
+// end of every exchange. The end of ctx is no error.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener, handler http.Handler) error {
 	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
@@ -43,6 +43,13 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener, handler http.Handler)
 	}
 	wait, cancel := context.WithTimeout(base, p.grace)
 	defer cancel()
+	go func() {
+		select {
+		case <-p.hurry:
+			cancel()
+		case <-wait.Done():
+		}
+	}()
 	shut := server.Shutdown(wait)
 	cut(errStopped)
 	// What waits for a client that does not read ends only with its connection.

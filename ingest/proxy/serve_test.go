@@ -118,6 +118,35 @@ func TestServeCutsOffWhatRunsOn(t *testing.T) {
 	})
 }
 
+// TestHurryCutsTheGraceShort, and every exchange has its end all the same.
+func TestHurryCutsTheGraceShort(t *testing.T) {
+	peer := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = stream(w)("data: 1\n\n")
+		<-r.Context().Done()
+	})
+	b := newBook(t)
+	p := start(t, b, peer.URL, func(o *Options) { o.Grace = time.Hour })
+	for range 3 {
+		res, err := client(t, false).Do(newRequest(t, "POST", p.url, "{}"))
+		require.NoError(t, err)
+		defer res.Body.Close()
+	}
+	require.EqualValues(t, 3, p.Running())
+	p.stop()
+	select {
+	case <-p.done:
+		require.Fail(t, "it does not wait")
+	case <-time.After(50 * time.Millisecond):
+	}
+	p.Hurry()
+	p.Hurry()
+	p.ended(t)
+	require.Zero(t, p.Running())
+	for _, x := range b.closed(t, 3) {
+		require.Equal(t, "the proxy was stopped", x.closed.Error)
+	}
+}
+
 func TestAPanicIsSaidAloud(t *testing.T) {
 	said := make(chan string, 1)
 	p, err := New(Options{Upstream: "http://x", Journals: &book{}, Notice: func(s string) { said <- s }})

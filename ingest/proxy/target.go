@@ -42,11 +42,11 @@ func readURL(text string, schemes ...string) (*url.URL, error) {
 	u.Scheme = strings.ToLower(u.Scheme)
 	switch {
 	case !slices.Contains(schemes, u.Scheme) || u.Host == "":
-		return nil, fmt.Errorf("URL %q: want %s://host", u.Redacted(), strings.Join(schemes, ":// or "))
+		return nil, fmt.Errorf("URL %q: want %s://host", MaskURL(text), strings.Join(schemes, ":// or "))
 	case u.User != nil:
-		return nil, fmt.Errorf("URL %q: credentials belong into the client's headers", u.Redacted())
+		return nil, fmt.Errorf("URL %q: credentials belong into the client's headers", MaskURL(text))
 	case u.Fragment != "":
-		return nil, fmt.Errorf("URL %q: a fragment reaches no server", u.Redacted())
+		return nil, fmt.Errorf("URL %q: a fragment reaches no server", MaskURL(text))
 	}
 	return u, nil
 }

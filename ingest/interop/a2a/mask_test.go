@@ -39,7 +39,7 @@ func (m *mask) text(s string) string {
 }
 
 // hop are the headers that belong to one connection and not to the message (RFC 9110, 7.6.1), and the
-// server's clock. Those that say X-Forwarded are a proxy's own.
+// server's clock. Those that say X-Forwarded, and the mark, are a proxy's own.
 var hop = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Date"}
 
 // head writes a head. A length is held against its body, whose ids and times may change it.
@@ -48,7 +48,7 @@ func (m *mask) head(h head, body string) string {
 	fmt.Fprintln(&b, m.text(h.line))
 	names := []string{}
 	for name := range h.header {
-		if !slices.Contains(hop, name) && !strings.HasPrefix(name, "X-Forwarded-") {
+		if !slices.Contains(hop, name) && !strings.HasPrefix(name, "X-Forwarded-") && name != "Steno-Proxy" {
 			names = append(names, name)
 		}
 	}

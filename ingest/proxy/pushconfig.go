@@ -3,7 +3,6 @@ package proxy
 import (
 	"iter"
 	"strconv"
-	"strings"
 
 	"github.com/steno-io/steno/schema/wire/a2a"
 )
@@ -80,10 +79,16 @@ func readCalls(verb, path string, text []byte) calls {
 	return c
 }
 
-// pushes reports whether an answer holds push configs.
-func (c calls) pushes() bool {
+// pushes reports whether an answer may hold push configs: what a method of no dialect does, nobody knows.
+func (c calls) pushes() bool { return c.answersPush() || c.unknown }
+
+// answersPush reports whether an answer is one to a call about push configs.
+func (c calls) answersPush() bool {
 	return c.all[a2a.CreatePush] || c.all[a2a.GetPush] || c.all[a2a.ListPush]
 }
+
+// sends reports whether a message is sent, which a push config may go with.
+func (c calls) sends() bool { return c.all[a2a.SendMessage] || c.all[a2a.StreamMessage] }
 
 // config is a push config in a text.
 type config struct {
@@ -187,13 +192,8 @@ func nestedConfigs(found []config, text []byte, at config, depth int) []config {
 	return found
 }
 
-// maxName bounds what of a peer's names goes into a list of masks.
-const maxName = 64
-
 func join(path, name string) string {
-	if len(name) > maxName {
-		name = strings.ToValidUTF8(name[:maxName], "") + "…"
-	}
+	name = shortName(name)
 	if path == "" {
 		return name
 	}
