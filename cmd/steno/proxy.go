@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -139,6 +140,7 @@ func (a *app) proxySeries(f *proxyFlags, publishing context.Context) (*journal.S
 	if err != nil {
 		return nil, err
 	}
+	var left sync.Once
 	return journal.NewSeries(journal.SeriesOptions{
 		Options: journal.Options{
 			Dir: a.dir().Journals(), Head: head, Max: f.journalMax, WhenFull: whenFull,
@@ -148,6 +150,7 @@ func (a *app) proxySeries(f *proxyFlags, publishing context.Context) (*journal.S
 			ctx, stop := context.WithCancel(ctx)
 			defer stop()
 			defer context.AfterFunc(publishing, stop)()
+			left.Do(func() { a.publishLeft(ctx, w.Head()) }) // a conversation may have begun there
 			a.publishOwn(ctx, w.Path(), w.Head(), "proxy")
 		},
 		Grace:  publishGrace,

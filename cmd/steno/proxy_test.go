@@ -16,7 +16,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/natstest"
+	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -322,4 +325,45 @@ func TestProxySaysWhatItsOperatorNeeds(t *testing.T) {
 	shown := ok(t, "show", "--data", data, "--json")
 	require.Contains(t, shown, `"upstream":"http://`+address+`/?token=***"`)
 	require.NotContains(t, shown+said+p.banner, "geheim")
+}
+
+// With a NATS of its own a proxy publishes as it records, and what a killed one left before: no holder
+// of the directory is needed.
+func TestProxiesPublishToANATS(t *testing.T) {
+	s := natstest.Start(t)
+	data, may := t.TempDir(), make(chan struct{}, 8)
+	upstream := peer(t, may)
+	p := startProxy(t, data, upstream, "--nats", s.URL())
+	answer := ask(t, t.Context(), p.url, "sacks", "")
+	item(t, answer)
+	may <- struct{}{}
+	item(t, answer)
+	p.end(t, syscall.SIGKILL)
+	close(may)
+	p = startProxy(t, data, upstream, "--nats", s.URL())
+	answer = ask(t, t.Context(), p.url, "again", `,"taskId":"t-1"`)
+	for item(t, answer) != "" {
+	}
+	p.end(t, syscall.SIGTERM)
+
+	id := schema.Identity{Namespace: "default", Workflow: "mill", Run: schema.ConversationRun("mill", "c-1"), Attempt: 1}
+	var frames []string
+	for m, err := range topology.Read(minute(t), s.JS, topology.Raw, schema.RawSubject(id, s.Info.Partitions), 1) {
+		require.NoError(t, err)
+		f, err := schema.FrameFromHeader(m.Header, m.Data)
+		require.NoError(t, err)
+		frames = append(frames, string(f.Type)+" "+string(f.Chan))
+	}
+	require.Equal(t, []string{
+		"open ", "data request", "data stream", "data stream", "close ", // by the one that was killed
+		"data request", "data stream", "data stream", "data stream", "data stream", "data stream", "data stream", "close ",
+	}, frames)
+	list, err := journal.List(data + "/journal")
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	for _, info := range list {
+		mark, err := journal.ReadMark(data+"/journal", info.ID)
+		require.NoError(t, err)
+		require.True(t, mark.Done)
+	}
 }

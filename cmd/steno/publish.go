@@ -30,7 +30,7 @@ func (a *app) publishOwn(ctx context.Context, path string, head journal.Head, co
 		if err == nil {
 			return
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || holder.Hopeless(err) {
 			fmt.Fprintf(a.err, "steno %s: the rest of %s waits in its journal: %v\n", command, head.Identity, err)
 			return
 		}

@@ -99,9 +99,10 @@ func (s *source) gaveUp(err error) {
 	close(s.ended)
 }
 
-// final tells the failures that no other try mends.
-func final(err error) bool {
-	return errors.Is(err, journal.ErrDamaged) || errors.Is(err, publish.ErrSubject) || errors.Is(err, publish.ErrUnstorable)
+// Hopeless tells the failures of a publisher that no other try mends.
+func Hopeless(err error) bool {
+	return errors.Is(err, journal.ErrDamaged) || errors.Is(err, publish.ErrSubject) || errors.Is(err, publish.ErrUnstorable) ||
+		errors.Is(err, topology.ErrBlob)
 }
 
 // publish stores one journal to its end, however often it takes. What can never be stored is reported
@@ -120,7 +121,7 @@ func (j *journals) publish(ctx context.Context, info journal.Info, mark journal.
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case final(err):
+		case Hopeless(err):
 			log.Error().Err(err).Msg("journal cannot be stored to its end; what stands before is stored")
 			s.gaveUp(err) // it stays active: this holder does not take it up again
 			return nil
