@@ -17,13 +17,17 @@ const (
 	smallBody = 64 << 10
 	// mostGzip is how many bytes one of gzip may become.
 	mostGzip = 1032
+	// bodyWait is how long a client may say nothing in the middle of a request.
+	bodyWait = time.Minute
 	// headWait is how long the beginning of a request may take that is refused for its length.
 	headWait = time.Second
 )
 
 // readBody reads the request's body. Room is taken once, for all that may come, before anything more
 // than a small body is held: who waits for room holds none.
-func (x *exchange) readBody() (raw []byte, err error) {
+func (x *exchange) readBody(c *http.ResponseController) (raw []byte, err error) {
+	body := &pacedBody{x.in.Body, c}
+	defer body.over()
 	limit, size := x.proxy.max, x.in.ContentLength
 	if size > limit {
 		return nil, errTooLarge
@@ -33,7 +37,7 @@ func (x *exchange) readBody() (raw []byte, err error) {
 	if size > 0 { // an announcement costs the sender nothing: memory comes with the bytes
 		buf.Grow(int(min(size, smallBody)) + bytes.MinRead)
 	}
-	n, err := buf.ReadFrom(io.LimitReader(x.in.Body, min(smallBody, limit+1)))
+	n, err := buf.ReadFrom(io.LimitReader(body, min(smallBody, limit+1)))
 	if err == nil && n == smallBody && n != size {
 		need := limit
 		if size > 0 {
@@ -45,7 +49,7 @@ func (x *exchange) readBody() (raw []byte, err error) {
 		if err = x.take(need); err != nil {
 			return buf.Bytes(), err
 		}
-		_, err = buf.ReadFrom(io.LimitReader(x.in.Body, limit+1-n))
+		_, err = buf.ReadFrom(io.LimitReader(body, limit+1-n))
 	} else if room := min(limit, n*mostGzip); zipped && room > smallBody {
 		err = errors.Join(err, x.take(room))
 	}
@@ -54,6 +58,19 @@ func (x *exchange) readBody() (raw []byte, err error) {
 	}
 	return buf.Bytes(), err
 }
+
+// pacedBody is a body whose sender must go on.
+type pacedBody struct {
+	body io.Reader
+	conn *http.ResponseController
+}
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	_ = b.conn.SetReadDeadline(time.Now().Add(bodyWait)) // without one it waits for the client
+	return b.body.Read(p)
+}
+
+func (b *pacedBody) over() { _ = b.conn.SetReadDeadline(time.Time{}) } // answers may take for ever
 
 // take waits for room.
 func (x *exchange) take(n int64) error {

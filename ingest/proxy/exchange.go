@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"regexp"
 	"sync"
 	"time"
 
@@ -251,5 +252,8 @@ func (x *exchange) gone(err error) string {
 	if errors.As(err, &call) && call.Op == "dial" {
 		return "connect to " + x.far + ": " + err.Error()
 	}
-	return x.far + ": " + err.Error()
+	return x.far + ": " + quoted.ReplaceAllString(err.Error(), `"`+mask+`"`)
 }
+
+// quoted is what net/http quotes of an answer that it cannot read: a header's line, with what it holds.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?`)

@@ -192,6 +192,10 @@ func (p *Proxy) servePush(w http.ResponseWriter, r *http.Request) {
 	x.rewrite = func(pr *httputil.ProxyRequest) {
 		pr.Out.URL = to
 		x.passRequest(pr)
+		if u := to.User; u != nil && pr.Out.Header.Get("Authorization") == "" { // as the agent's own client would
+			password, _ := u.Password()
+			pr.Out.SetBasicAuth(u.Username(), password)
+		}
 	}
 	x.serveDown = v03
 	x.run(w)

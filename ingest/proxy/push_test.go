@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -231,4 +232,25 @@ func TestSecretsOfPushConfigsThatCannotBeReadAreNotRecorded(t *testing.T) {
 		require.NotEmpty(t, x.answer.ev.Masked)
 	}
 	require.NotContains(t, b.all(), "gehe")
+}
+
+// A subscriber whose address holds a user gets the same Authorization as from an agent that posts past
+// the proxy, and the record has none of it.
+func TestAWebhookWithAUser(t *testing.T) {
+	var got string
+	receiver := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		got = user + ":" + password
+	})
+	b := newBook(t)
+	p, err := New(Options{Upstream: "http://127.0.0.1:9", Journals: b, Push: &Push{BaseURL: "http://tap:1", Key: make([]byte, 16)}})
+	require.NoError(t, err)
+	tap := httptest.NewServer(p.PushHandler())
+	t.Cleanup(tap.Close)
+	address := p.push.address(strings.Replace(receiver.URL, "http://", "http://me:s3cretword@", 1)+"/hook", false)
+	response, err := http.Post(tap.URL+strings.TrimPrefix(address, "http://tap:1"), "application/json", strings.NewReader("{}"))
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, 200, response.StatusCode)
+	require.Equal(t, "me:s3cretword", got)
 }

@@ -43,7 +43,7 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 			"steno proxy reads bodies plain or in gzip, not in %q", x.in.Header.Get("Content-Encoding"))}
 	}
 	var err error
-	q.raw, err = x.readBody()
+	q.raw, err = x.readBody(http.NewResponseController(w))
 	if errors.Is(err, errTooLarge) {
 		return x.tooLarge(w)
 	}
