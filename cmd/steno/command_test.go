@@ -15,6 +15,7 @@ import (
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/postgres/pgtest"
 )
 
 // asSteno makes the test binary the command itself, so that tests can start and kill real processes.
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(asAgent) != "":
 		os.Exit(testAgent(os.Stdin, os.Stdout, os.Stderr))
 	default:
-		os.Exit(m.Run())
+		os.Exit(pgtest.Main(m))
 	}
 }
 

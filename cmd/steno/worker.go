@@ -20,7 +20,7 @@ func (a *app) workerCommand() *cobra.Command {
 		Use:   "worker",
 		Short: "Run one stage of the pipeline on a NATS of your own, as many copies as you like",
 	}
-	cmd.AddCommand(a.workerTranslateCommand())
+	cmd.AddCommand(a.workerTranslateCommand(), a.workerSinkCommand())
 	group(cmd)
 	return cmd
 }
@@ -47,14 +47,9 @@ waste work and do no harm. The streams must be there: steno streams apply.`,
 }
 
 func (a *app) workerTranslate(ctx context.Context, name string, ttl time.Duration) error {
-	if !a.remote() {
-		return a.badValue(errors.New("worker: which NATS? give --nats or --context (on a data directory, steno up does all)"), "nats", "context")
-	}
-	if name == "" {
-		name = workerName()
-	}
-	if !schema.IsToken(name) {
-		return a.badValue(fmt.Errorf("--name %q: want 1 to %d characters of [A-Za-z0-9_-]", name, schema.MaxToken), "name")
+	name, err := a.worker(name)
+	if err != nil {
+		return err
 	}
 	if ttl < time.Second || ttl%time.Second != 0 {
 		return a.badValue(fmt.Errorf("--lease %s: want whole seconds", ttl), "lease")
@@ -72,6 +67,20 @@ func (a *app) workerTranslate(ctx context.Context, name string, ttl time.Duratio
 	}
 	fmt.Fprintf(a.err, "steno worker translate: %s serves on %s\n", name, printable(a.destination()))
 	return w.Run(ctx)
+}
+
+// worker checks what every worker needs, and names the one that has no name.
+func (a *app) worker(name string) (string, error) {
+	if !a.remote() {
+		return "", a.badValue(errors.New("worker: which NATS? give --nats or --context (on a data directory, steno up does all)"), "nats", "context")
+	}
+	if name == "" {
+		name = workerName()
+	}
+	if !schema.IsToken(name) {
+		return "", a.badValue(fmt.Errorf("--name %q: want 1 to %d characters of [A-Za-z0-9_-]", name, schema.MaxToken), "name")
+	}
+	return name, nil
 }
 
 // workerName is the host's with something random: a worker that comes back is another one.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,12 +14,14 @@ import (
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/natstest"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink/postgres"
+	"github.com/steno-io/steno/sink/postgres/pgtest"
 )
 
-// startWorker starts a translator and waits until it says that it serves.
-func startWorker(t *testing.T, url string, flags ...string) *exec.Cmd {
+// startWorker starts a stage and waits until it says that it serves.
+func startWorker(t *testing.T, stage, url string, flags ...string) *exec.Cmd {
 	t.Helper()
-	cmd := stenoCommand(t.Context(), append([]string{"worker", "translate", "--nats", url}, flags...)...)
+	cmd := stenoCommand(t.Context(), append([]string{"worker", stage, "--nats", url}, flags...)...)
 	errs, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -44,14 +47,14 @@ func recorded(t *testing.T, s *natstest.Server, id schema.Identity) string {
 // translation, once.
 func TestWorkersOfACluster(t *testing.T) {
 	s := natstest.Start(t)
-	first := startWorker(t, s.URL(), "--lease", "1s")
-	second := startWorker(t, s.URL(), "--lease", "1s")
+	first := startWorker(t, "translate", s.URL(), "--lease", "1s")
+	second := startWorker(t, "translate", s.URL(), "--lease", "1s")
 	long := longRecording(t, 1000)
 	ok(t, "import", "--nats", s.URL(), recording("goose-1.37.0.json"))
 	require.NoError(t, first.Process.Kill())
 	require.Error(t, first.Wait())
 	ok(t, "import", "--nats", s.URL(), long)
-	startWorker(t, s.URL(), "--lease", "1s")
+	startWorker(t, "translate", s.URL(), "--lease", "1s")
 	require.NoError(t, second.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, second.Wait())
 	ok(t, "import", "--nats", s.URL(), recording("gemini-cli-0.46.0.json"))
@@ -63,10 +66,53 @@ func TestWorkersOfACluster(t *testing.T) {
 	}
 }
 
+// Sinks are killed and stopped while records come: the ledger in PostgreSQL holds every event once, with
+// its number.
+func TestSinksOfACluster(t *testing.T) {
+	s := natstest.Start(t)
+	url := pgtest.Database(t)
+	startWorker(t, "translate", s.URL(), "--lease", "1s")
+	first := startWorker(t, "sink", s.URL(), "--ledger", url)
+	second := startWorker(t, "sink", s.URL(), "--ledger", url)
+	long := longRecording(t, 1000)
+	ok(t, "import", "--nats", s.URL(), recording("goose-1.37.0.json"))
+	require.NoError(t, first.Process.Kill())
+	require.Error(t, first.Wait())
+	ok(t, "import", "--nats", s.URL(), long)
+	startWorker(t, "sink", s.URL(), "--ledger", url)
+	require.NoError(t, second.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, second.Wait())
+
+	ledger, err := postgres.Open(minute(t), url, postgres.Options{ReadOnly: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, ledger.Close()) })
+	for _, path := range []string{recording("goose-1.37.0.json"), long} {
+		file, err := files.Open(path)
+		require.NoError(t, err)
+		id := schema.Identity{Namespace: "default", Workflow: "import", Run: file.Run(), Attempt: 1}
+		for session, lines := range durable(t, ok(t, "translate", path)) {
+			var got []string
+			require.Eventually(t, func() bool {
+				got = nil
+				for e, err := range ledger.Events(minute(t), schema.Transcript{Identity: id, Session: session}, 0, 100_000) {
+					if err != nil {
+						return false
+					}
+					require.Equal(t, uint64(len(got))+1, e.Seq)
+					got = append(got, string(e.Bytes))
+				}
+				return len(got) == len(lines)
+			}, time.Minute, 50*time.Millisecond)
+			require.Equal(t, numbered(t, lines), strings.Join(got, "\n")+"\n")
+		}
+	}
+}
+
 func TestWorkerUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"worker", "translate"}, {"worker", "translate", "--nats", "nats://127.0.0.1:1", "--name", "a b"},
 		{"worker", "translate", "--nats", "nats://127.0.0.1:1", "--lease", "1500ms"},
+		{"worker", "sink", "--nats", "nats://127.0.0.1:1"},
 	} {
 		_, stderr, code := steno(t, args...)
 		require.Equal(t, exitUsage, code, stderr)
