@@ -43,7 +43,9 @@ type Status string
 const (
 	StatusOpen      Status = "open"
 	StatusEnded     Status = "ended"
-	StatusAbandoned Status = "abandoned" // its tap died
+	// StatusAbandoned: it has not ended, and nobody is left who would end it. Its tap died, or, in A2A, the
+	// last exchange of every task that goes on broke off. A later frame opens it again.
+	StatusAbandoned Status = "abandoned"
 	StatusParked    Status = "parked"
 )
 

@@ -107,6 +107,13 @@ func TestAConversationOfA2AEndsAndReopens(t *testing.T) {
 	expect("Stop", "Raw")
 	tp.exchange(t, "e3", "", "")
 	expect("Raw", "ended 21")
+
+	ask("e4")
+	expect("Message", "Raw")
+	status("e4", "working", "")
+	expect("Raw")
+	tp.exchange(t, "e4", "", "")
+	expect("Progress", "Raw", "abandoned 26")
 	cancel()
 	require.NoError(t, <-done)
 }

@@ -74,7 +74,7 @@ func (x *fold) closed() {
 	}
 	died := info.Reason == schema.ReasonWriterDied
 	x.finish(died)
-	x.over, x.abandoned = schema.StatusEnded, false
+	x.over, x.died, x.lost = schema.StatusEnded, false, false
 	if died {
 		x.over = schema.StatusAbandoned
 	}

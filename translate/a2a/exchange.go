@@ -99,6 +99,7 @@ func (x *fold) touch(e *exchange, t *task) {
 		x.unfinished++
 	}
 	t.seen = true
+	x.breakOff(t, false)
 	if slices.Contains(e.tasks, t) {
 		return
 	}
@@ -133,6 +134,7 @@ func (x *fold) endExchange(e *exchange, cut bool, why string) {
 			t.streams--
 		}
 		x.leave(e, t, why)
+		x.breakOff(t, t.uses == 0 && (e.streams || cut))
 	}
 	e.tasks, e.task, e.counts, e.tail, e.streams = nil, nil, nil, nil, false
 }

@@ -60,7 +60,7 @@ func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
 	x.from, x.body, x.dialect, x.label = nil, nil, "", ""
 	x.failing = false
 	x.shared, x.owner, x.owned, x.named, x.shown, x.minted = false, nil, false, false, false, 0
-	x.joined, x.resting, x.before = nil, x.status() != schema.StatusOpen, x.over
+	x.joined, x.resting, x.before = nil, x.atRest(), x.over
 	if x.over != "" && f.Type != schema.TypeClose {
 		x.over = "" // a frame after the close reopens the capture
 		x.flags |= translate.Of(schema.FlagLate)

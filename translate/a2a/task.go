@@ -43,6 +43,7 @@ type task struct {
 	unheard map[wire.State]bool // unknown states that were noted
 	uses    int                 // exchanges going on that named it
 	streams int                 // those of them that stream
+	broken  bool                // the last exchange broke off, and nobody has gone on with it
 
 	artifacts map[string]*artifact
 	order     []*artifact
