@@ -69,6 +69,7 @@ func (x *fold) closed() {
 		if e := x.exchanges[info.Exchange]; e != nil {
 			x.from = e
 			x.closeExchange(e, info)
+			x.forget(e)
 		}
 		return
 	}

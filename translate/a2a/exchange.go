@@ -57,6 +57,15 @@ func (x *fold) known(id string) *exchange {
 	return e
 }
 
+// forget frees what an exchange was kept with: its close has come. A frame behind it begins another of
+// that id.
+func (x *fold) forget(e *exchange) {
+	delete(x.exchanges, e.id)
+	if t := e.loose; t != nil && len(t.calls) == 0 { // all that it said is durable, and nobody can name it
+		x.order = slices.DeleteFunc(x.order, func(other *task) bool { return other == t })
+	}
+}
+
 // exchange finds an exchange that goes on; what comes behind its end reopens it.
 func (x *fold) exchange(id string) *exchange {
 	e := x.known(id)

@@ -20,7 +20,8 @@ type fold struct {
 	exchanges map[string]*exchange
 	going     []*exchange      // whose close has not come, by first frame
 	tasks     map[string]*task // by the peer's id, the newest incarnation
-	order     []*task          // all, those without an id too
+	order     []*task          // all, those without an id too, until their exchange has closed
+	numbers   int              // tasks so far
 	ids       map[string]int   // how often a message id was given out
 	users     map[userKey]bool // the user's words so far
 	told      map[userKey]bool // those that only the agent told of

@@ -68,10 +68,11 @@ type task struct {
 
 func (x *fold) newTask(name, context string) *task {
 	t := &task{
-		name: name, context: context, use: 1, number: len(x.order), artifacts: map[string]*artifact{},
+		name: name, context: context, use: 1, number: x.numbers, artifacts: map[string]*artifact{},
 		said: map[digest]carrier{}, known: map[userKey]bool{}, knownIDs: map[string]bool{}, callIDs: map[string]*call{},
 	}
 	t.thought.channel = schema.Thought
+	x.numbers++
 	x.order = append(x.order, t)
 	return t
 }
