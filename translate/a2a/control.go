@@ -97,7 +97,7 @@ func (x *fold) About(session uint32) schema.About {
 	if session != 0 || x.seq == 0 {
 		return schema.About{}
 	}
-	about := schema.About{Agent: translate.CutAbout(x.peer), Status: x.status()}
+	about := schema.About{Agent: translate.CutAbout(x.peer), Title: x.title.heading(), Status: x.status()}
 	names := make([]string, 0, len(x.labels))
 	for k := range x.labels {
 		names = append(names, k)

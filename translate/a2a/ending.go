@@ -81,6 +81,9 @@ func (x *fold) begin(e *exchange) {
 func (x *fold) closeExchange(e *exchange, info schema.CloseInfo) {
 	died := info.Reason == schema.ReasonWriterDied
 	x.endExchange(e, died || info.Error != "", info.Error)
+	if info.Error != "" && !e.answered {
+		x.entitleFailed(e, info.Error)
+	}
 	if info.Error != "" && e.call.Sends() && !e.answered {
 		x.blame(e, info.Error)
 	}

@@ -15,6 +15,7 @@ type exchange struct {
 	id       string
 	call     wire.Call
 	method   string // in source labels
+	line     string // HTTP's request line
 	binding  string
 	dialect  wire.Dialect // that its request spoke; objects may differ
 	status   int          // HTTP status of the answer, 0 if not known
@@ -84,6 +85,9 @@ func (x *fold) reopen(e *exchange) {
 func (x *fold) witness(e *exchange, evidence wire.Evidence) {
 	if evidence.Status != 0 {
 		e.status = evidence.Status
+	}
+	if evidence.Path != "" && x.title.of == nil {
+		e.line = requestLine(evidence)
 	}
 	if call, dialect := wire.ReadPath(evidence.Method, evidence.Path); call != "" && e.call == "" {
 		e.call, e.method, e.binding, e.dialect = call, string(call), bindingREST, dialect

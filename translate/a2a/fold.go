@@ -17,6 +17,7 @@ type fold struct {
 	peer    string
 	labels  map[string]string
 	ending
+	title     title
 	exchanges map[string]*exchange
 	going     []*exchange      // whose close has not come, by first frame
 	tasks     map[string]*task // by the peer's id, the newest incarnation
@@ -102,6 +103,7 @@ func (x *fold) finish(cut bool) {
 
 // emit gives a durable event made of the given frames. t is nil for what no task is named for.
 func (x *fold) emit(t *task, kind schema.Kind, frames []schema.Range, flags translate.FlagSet) {
+	x.title.hears(kind)
 	x.stamp.Emit(0, x.source(t), kind, false, frames, (x.flags | flags).List())
 }
 
