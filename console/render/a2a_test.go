@@ -25,6 +25,24 @@ func TestPagesOfA2AReadAsBefore(t *testing.T) {
 	}
 }
 
+func TestWhereThePeerIsStandsInTheHeading(t *testing.T) {
+	open := func(frame uint64, value string) schema.Event { return said("", frame, 0, rawOf("a2a/open", value)) }
+	first := open(1, `{"protocol":"a2a","tap":"proxy","version":"dev","journal":"j","peer":"mill","upstream":"http://127.0.0.1:9000","labels":{"env":"dev"}}`)
+	again := open(3, `{"protocol":"a2a","tap":"proxy","version":"new","journal":"k","peer":"mill","upstream":"http://127.0.0.1:9000","labels":{"env":"dev"}}`)
+	other := open(4, `{"protocol":"a2a","tap":"proxy","peer":"mill","upstream":"http://10.0.0.1"}`)
+	want := "\nupstream http://127.0.0.1:9000 · env=dev\n\nagent · mill\n  one\n\n■ recording began  upstream http://10.0.0.1\n\n2 raw records left out"
+	require.Contains(t, show(t, render.Options{Width: 80}, []schema.Event{first, said("t", 2, 0, reply("one")), again, other}), want)
+
+	var live bytes.Buffer
+	r := render.New(&live, render.Options{})
+	require.NoError(t, r.Transcript(summary([]schema.Event{first})))
+	require.NoError(t, r.Event(first))
+	require.True(t, strings.HasSuffix(live.String(), " · 0 ms · in /w\nupstream http://127.0.0.1:9000 · env=dev\n"), live.String())
+
+	require.NotContains(t, show(t, render.Options{}, []schema.Event{open(1, `{"protocol":"a2a","tap":"import","version":"dev"}`)}), "recording began")
+	require.Contains(t, show(t, render.Options{Raw: true}, []schema.Event{first}), `"journal":"j"`)
+}
+
 // said is an event of a task.
 func said(task string, frame uint64, part uint32, kind schema.Kind) schema.Event {
 	return schema.Event{

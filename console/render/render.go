@@ -35,8 +35,11 @@ type Renderer struct {
 	typed   map[string]*typing
 	later   []*schema.Event // minor records that wait for the end of what is being typed
 
+	headed bool // the page ends in its heading
+
 	// Of A2A.
 	peer      string        // the agent's name
+	origin    string        // where the peer is, as shown
 	fault     *schema.Event // an error that the next event may say
 	told      uint64        // frame of the last Stop or note
 	spoken    bool          // the page ends with what somebody said, and parts of it may follow
@@ -137,7 +140,7 @@ func (r *Renderer) head(s style, title string, e *schema.Event) {
 	r.pause()
 	r.task(e)
 	r.page.gap()
-	r.spoken = false
+	r.spoken, r.headed = false, false
 	r.current = textBlock
 	r.page.put(s, title)
 	r.edge(e)
@@ -146,7 +149,7 @@ func (r *Renderer) head(s style, title string, e *schema.Event) {
 // lines begins a line of its own, with a blank one before it if a block ends here.
 func (r *Renderer) lines() {
 	r.pause()
-	r.spoken = false
+	r.spoken, r.headed = false, false
 	if r.current != noBlock {
 		r.page.gap()
 	}

@@ -39,7 +39,7 @@ func (r *Renderer) Transcript(s sink.Summary) error {
 		words = append(words, "in "+oneLine(s.Cwd))
 	}
 	r.dots(words...)
-	r.current = textBlock
+	r.current, r.headed = textBlock, true
 	return r.page.flush()
 }
 
