@@ -119,6 +119,10 @@ func TestA2AIsShownTailedAndReplayed(t *testing.T) {
 	for _, args := range [][]string{{"show"}, {"tail", "--until-end"}, {"replay", "--speed", "100"}} {
 		require.Contains(t, ok(t, append(args, "--data", data)...), said, args)
 	}
+	// Both were stored with what ended them, a second and more later.
+	timed := ok(t, "show", "--times", "--data", data)
+	require.Contains(t, timed, "\n· Looking at the order list  +13 ms\n")
+	require.Contains(t, timed, "\nagent · orders  +464 ms\n")
 	require.Regexp(t, `ended +a2a orders +orders slow`, ok(t, "ls", "--data", data))
 }
 

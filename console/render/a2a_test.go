@@ -113,6 +113,35 @@ func TestProgressStandsBeforeTheAnswerItLedTo(t *testing.T) {
 		page(t, said("t", 9, 0, progress("Looking")), text, said("t", 9, 2, progress("interrupted: input-required"))))
 }
 
+func TestTimesAreThoseOfTheFirstFrames(t *testing.T) {
+	text, note := said("t", 90, 1, reply("Rain")), said("t", 90, 0, progress("Looking\nFound"))
+	text.Frames = []schema.Range{{41, 90}}
+	status := func(frame uint64, words string) schema.Event {
+		return said("t", frame, 0, rawOf("a2a/1.0/jsonrpc/SendStreamingMessage/statusUpdate",
+			`{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t","status":{"state":"working","message":{"role":"agent","parts":[{"text":"`+words+`"}]}}}}}`))
+	}
+	events := []schema.Event{
+		said("t", 10, 0, &schema.Message{Role: schema.User, Text: "Go"}), status(16, "Looking"), said("u", 20, 0, progress("Looking elsewhere")),
+		status(30, "Found"), note, text, said("t", 90, 2, progress("interrupted: input-required")), said("t", 95, 0, progress("Looking")),
+	}
+	at := func(frame uint64) time.Time {
+		require.EqualValues(t, 41, frame, "the others have events")
+		return time.UnixMilli(int64(frame))
+	}
+	times := func(o render.Options) (got []string) {
+		o.Times = true
+		for line := range strings.Lines(show(t, o, events)) {
+			if what, when, ok := strings.Cut(line, "  +"); ok {
+				got = append(got, strings.TrimSpace(what)+" "+strings.TrimSpace(when))
+			}
+		}
+		return got
+	}
+	require.Equal(t, []string{"user 0 ms", " 6 ms", "· Looking elsewhere 10 ms", "agent · mill 31 ms", "? interrupted: input-required 80 ms", "· Looking 85 ms"}, times(render.Options{At: at}))
+	require.Contains(t, times(render.Options{}), "agent · mill 80 ms", "nobody knows when it began")
+	require.Contains(t, times(render.Options{At: func(uint64) time.Time { return time.Time{} }}), "agent · mill 80 ms")
+}
+
 func TestLongProgressIsAnExcerpt(t *testing.T) {
 	require.Equal(t, []string{"· one", "· two"}, page(t, said("t", 1, 0, progress("one\ntwo"))))
 	got := page(t, said("t", 1, 0, progress(strings.Repeat("word ", 40))))

@@ -14,7 +14,10 @@ type Options struct {
 	Width  int  // columns; 0 = lines are not wrapped
 	Times  bool // show when things happened, from the transcript's first event on
 	Raw    bool // show every Raw, those that another event shows as well
-	Lines  int  // of a tool's input and output and of noise, the rest is left out; 0 = 8, below 0 = all
+	// At tells when a frame came, for those that no event is emitted at: pieces of a message. The zero time
+	// means that it does not know. Without it, what is made of such frames has the time of its end.
+	At    func(frame uint64) time.Time
+	Lines int // of a tool's input and output and of noise, the rest is left out; 0 = 8, below 0 = all
 }
 
 // Renderer writes one transcript. It is not safe for concurrent use. Text of the transcript never
@@ -23,17 +26,19 @@ type Renderer struct {
 	o    Options
 	page *page
 
-	first   time.Time // of the transcript's first event
-	asked   origin    // of the last user message, whose Raw need not be shown
-	hidden  int       // events left out
-	cards   map[string]*card
-	uses    map[string]string // tool as the peer calls it → card
-	held    *schema.Event     // a call or a result whose state follows
-	whole   bool              // cards are complete before they are drawn
-	current string            // block that the page ends in: a card's id, another block, or none
-	typing  *typing
-	typed   map[string]*typing
-	later   []*schema.Event // minor records that wait for the end of what is being typed
+	first    time.Time // of the transcript's first event
+	asked    origin    // of the last user message, whose Raw need not be shown
+	hidden   int       // events left out
+	cards    map[string]*card
+	uses     map[string]string    // tool as the peer calls it → card
+	held     *schema.Event        // a call or a result whose state follows
+	whole    bool                 // cards are complete before they are drawn
+	places   map[origin]uint64    // frames at which the events of a whole page stand
+	atFrames map[uint64]time.Time // when those frames came that events are emitted at
+	current  string               // block that the page ends in: a card's id, another block, or none
+	typing   *typing
+	typed    map[string]*typing
+	later    []*schema.Event // minor records that wait for the end of what is being typed
 
 	headed bool // the page ends in its heading
 
@@ -188,7 +193,7 @@ func (r *Renderer) when(e *schema.Event) string {
 	if !r.o.Times {
 		return ""
 	}
-	return "+" + span(e.EmittedAt.Sub(r.first))
+	return "+" + span(r.saidAt(e).Sub(r.first))
 }
 
 // span writes a duration in the precision that people want.
