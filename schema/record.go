@@ -42,8 +42,8 @@ type Status string
 
 // Statuses.
 const (
-	StatusOpen      Status = "open"
-	StatusEnded     Status = "ended"
+	StatusOpen  Status = "open"
+	StatusEnded Status = "ended"
 	// StatusAbandoned: it has not ended, and nobody is left who would end it. Its tap died, or, in A2A, the
 	// last exchange of every task that goes on broke off. A later frame opens it again.
 	StatusAbandoned Status = "abandoned"

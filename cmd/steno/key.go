@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
@@ -19,7 +20,7 @@ var errNothing = errors.New("nothing is recorded yet (steno record -- AGENT reco
 // there is none.
 func find(ctx context.Context, r sink.Reader, args []string) (sink.Summary, error) {
 	if len(args) == 0 {
-		return newest(ctx, r)
+		return newest(ctx, r, anyPeer)
 	}
 	part := args[0]
 	if key, err := schema.ParseTranscript(part); err == nil {
@@ -77,24 +78,47 @@ func ambiguous(part string, matches []sink.Summary) error {
 	return usage("find transcript %q: %d transcripts have it; give more of one:%s", part, len(matches), b.String())
 }
 
-// newest is the newest transcript of the readable list, or of all where none is listed.
-func newest(ctx context.Context, r sink.Reader) (sink.Summary, error) {
-	var first *sink.Summary
+// anyPeer is the name that all agents have.
+const anyPeer = ""
+
+// isPeer reports whether a transcript is one with the agent of that name.
+func isPeer(t sink.Summary, name string) bool { return name == anyPeer || t.Agent == name }
+
+// newest is the newest transcript of the readable list, or of all where none is listed, of those with one
+// agent.
+func newest(ctx context.Context, r sink.Reader, peer string) (sink.Summary, error) {
+	var best [2]sink.Summary // listed, and not
+	var at [2]time.Time
 	for t, err := range sink.All(ctx, r) {
 		if err != nil {
 			return sink.Summary{}, err
 		}
-		if isListed(t) {
+		if !isPeer(t, peer) {
+			continue
+		}
+		i := 0
+		if !isListed(t) {
+			i = 1
+		}
+		if when := recency(t); best[i].Key == "" || when.After(at[i]) {
+			best[i], at[i] = t, when
+		}
+	}
+	for _, t := range best {
+		if t.Key != "" {
 			return t, nil
 		}
-		if first == nil {
-			first = &t
-		}
 	}
-	if first == nil {
-		return sink.Summary{}, fmt.Errorf("find the newest transcript: %w", errNothing)
+	return sink.Summary{}, fmt.Errorf("find the newest transcript: %w", errNothing)
+}
+
+// recency is what makes a transcript the newest: when it was recorded, and for a conversation of A2A, which
+// may be taken up again at any time, also when it last said something.
+func recency(t sink.Summary) time.Time {
+	if t.Protocol == schema.A2A && t.LastAt.After(t.AddedAt) {
+		return t.LastAt
 	}
-	return *first, nil
+	return t.AddedAt
 }
 
 // isListed reports whether the readable list has the transcript: neither ACP's connection itself nor a

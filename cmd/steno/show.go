@@ -41,7 +41,8 @@ func (a *app) renderOptions(f viewFlags) render.Options {
 
 const keyHelp = `KEY is a transcript's key, its session id, or any part of key, session id or title
 that only one has: those that steno ls lists go first, the others (ls --all) come
-where none of them has it. Without KEY the newest transcript is taken.`
+where none of them has it. Without KEY the newest transcript is taken: the one that
+was recorded last, or a conversation of A2A that last said something.`
 
 func (a *app) showCommand() *cobra.Command {
 	var f viewFlags
