@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,8 @@ var errNothing = errors.New("nothing is recorded yet (steno record -- AGENT reco
 
 // find finds the transcript that a command's argument names: an exact key wins, then an exact session
 // id; else any part of a key, session id or title that only one transcript has. Of session ids and
-// parts those of the readable list go first. Without an argument it is the newest, and errNothing if
+// parts those of the readable list go first. What none has may be the id of a task, or the beginning of one
+// that only one transcript has. Without an argument it is the newest, and errNothing if
 // there is none.
 func find(ctx context.Context, r sink.Reader, args []string) (sink.Summary, error) {
 	if len(args) == 0 {
@@ -30,15 +32,25 @@ func find(ctx context.Context, r sink.Reader, args []string) (sink.Summary, erro
 		}
 	}
 	var ranked [4][]sink.Summary
+	var all []sink.Summary
 	for t, err := range sink.All(ctx, r) {
 		if err != nil {
 			return sink.Summary{}, err
 		}
+		all = append(all, t)
 		if rank, ok := rankOf(t, part); ok {
 			ranked[rank] = append(ranked[rank], t)
 		}
 	}
-	for _, matches := range ranked {
+	lists := ranked[:]
+	if part != "" && len(slices.Concat(lists...)) == 0 {
+		tasks, err := withTask(ctx, r, all, part)
+		if err != nil {
+			return sink.Summary{}, err
+		}
+		lists = append(lists, tasks)
+	}
+	for _, matches := range lists {
 		switch len(matches) {
 		case 0:
 		case 1:
@@ -47,7 +59,7 @@ func find(ctx context.Context, r sink.Reader, args []string) (sink.Summary, erro
 			return sink.Summary{}, ambiguous(part, matches)
 		}
 	}
-	return sink.Summary{}, fmt.Errorf("find transcript %q: no key, session id or title has it (steno ls --all lists them)", part)
+	return sink.Summary{}, fmt.Errorf("find transcript %q: no key, session id, title or task has it (steno ls --all lists them)", part)
 }
 
 // rankOf says how well a transcript fits, 0 best.

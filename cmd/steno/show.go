@@ -41,7 +41,8 @@ func (a *app) renderOptions(f viewFlags) render.Options {
 
 const keyHelp = `KEY is a transcript's key, its session id, or any part of key, session id or title
 that only one has: those that steno ls lists go first, the others (ls --all) come
-where none of them has it. Without KEY the newest transcript is taken: the one that
+where none of them has it. The id of a task of A2A, or how it begins, names its
+conversation. Without KEY the newest transcript is taken: the one that
 was recorded last, or a conversation of A2A that last said something.`
 
 func (a *app) showCommand() *cobra.Command {

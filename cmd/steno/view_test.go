@@ -247,3 +247,40 @@ func TestDoctorSaysWhatIsWrongWithinEightyColumns(t *testing.T) {
 	require.Equal(t, "one two\n  three\n  four", wrapped("one two three  four", 8, "  "))
 	require.Less(t, h.Last.AgeS, time.Hour.Seconds())
 }
+
+// tasked is a ledger whose events name tasks.
+type tasked struct {
+	shelf
+	tasks map[string][]string // of each run
+}
+
+func (s tasked) Events(_ context.Context, key schema.Transcript, _ uint64, _ int) iter.Seq2[sink.Event, error] {
+	return func(yield func(sink.Event, error) bool) {
+		for _, task := range s.tasks[key.Run] {
+			e := schema.Event{Transcript: key, Source: schema.Source{Protocol: schema.A2A, TaskID: task}, Kind: &schema.Raw{Source: "x", Value: schema.JSON(`{"task_id":"other"}`)}}
+			if !yield(sink.Event{Bytes: e.AppendJSON(nil)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestATaskNamesItsConversation(t *testing.T) {
+	s := tasked{shelf{shelved("a", 0, "", false), shelved("b", 0, "", false), shelved("c", 0, "", false)}, map[string][]string{
+		"a": {"", `task-"1"`, "task-10"}, "b": {"task-2"}, "c": {"task-10", "task-3"},
+	}}
+	for i := range s.shelf[:2] {
+		s.shelf[i].Protocol = schema.A2A
+	}
+	for part, want := range map[string]string{`task-"1"`: "a", "task-10": "a", "task-2": "b", "task-1": "a", `task-"`: "a"} {
+		got, err := find(minute(t), s, []string{part})
+		require.NoError(t, err, part)
+		require.Equal(t, want, got.Transcript.Run, part)
+	}
+	_, err := find(minute(t), s, []string{"task-"})
+	require.ErrorContains(t, err, "2 transcripts have it")
+	for _, part := range []string{"other", "task-3", ""} {
+		_, err = find(minute(t), s, []string{part})
+		require.Error(t, err, part)
+	}
+}
