@@ -33,7 +33,7 @@ of its own. --peer NAME leaves out those with other agents.
 
 With --json it prints a JSON object a line: stored events and deltas as they are,
 the rest under a name of its own.
-  {"snapshot":{"frame","ordinal","messages":[…],"tools":[…]}}   what is open now, all of it
+  {"snapshot":{"frame","ordinal","messages":[…],"tools":[…],"notes":[…]}}   what is open now, all of it
   {"lag":{"reason","events","detail"}}    what is shown may be behind, and why
   {"end":{"status","head"}}               the transcript has ended with event number head
   {"transcript":{"key",…}}                it goes on with this one, as ls --json has it
@@ -127,7 +127,7 @@ func renderItem(r *render.Renderer, untilEnd bool) func(follow.Item) error {
 		case *follow.Delta:
 			return r.Delta(i.Event)
 		case *follow.Snapshot:
-			return r.Snapshot(i.Messages, i.Tools)
+			return r.Snapshot(i.Messages, i.Tools, i.Notes...)
 		case *follow.Lag:
 			if i.Reason == follow.LagBehind && i.Events == 0 == !behind {
 				return nil
@@ -204,10 +204,11 @@ type snapshotOut struct {
 	Ordinal  uint64          `json:"ordinal"`
 	Messages json.RawMessage `json:"messages"`
 	Tools    json.RawMessage `json:"tools"`
+	Notes    json.RawMessage `json:"notes,omitempty"`
 }
 
 func snapshotJSON(key schema.Transcript, s *follow.Snapshot) (out snapshotOut, err error) {
-	reply := schema.OpenReply{Identity: key.Identity, Frame: s.Frame, Messages: s.Messages, Tools: s.Tools}
+	reply := schema.OpenReply{Identity: key.Identity, Frame: s.Frame, Messages: s.Messages, Tools: s.Tools, Notes: s.Notes}
 	if err := json.Unmarshal(reply.AppendJSON(nil), &out); err != nil {
 		return out, fmt.Errorf("print snapshot of %s at frame %d: %w", key, s.Frame, err)
 	}

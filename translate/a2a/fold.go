@@ -146,11 +146,15 @@ func (x *fold) Open() translate.Open {
 	for _, t := range x.order {
 		for g := range t.growing() {
 			open.Frames[0] += translate.CountFrames(g.Frames())
-			if g == t.notes.open || g.Empty() {
-				continue // progress is live as notes, which have no index
+			if g == t.notes.open {
+				open.Notes = append(open.Notes, translate.OpenNote{TaskID: t.name, Text: t.notes.text()})
+				continue // it is live without an index
+			}
+			if g.Empty() {
+				continue
 			}
 			open.Messages = append(open.Messages, translate.OpenMessage{
-				MessageID: g.ID, Role: g.Role, Channel: g.Channel, Text: g.Text(), Next: g.Next(),
+				MessageID: g.ID, Role: g.Role, Channel: g.Channel, Text: g.Text(), Next: g.Next(), TaskID: t.name,
 			})
 		}
 		for _, c := range t.calls {
