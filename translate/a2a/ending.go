@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/steno-io/steno/schema"
 	wire "github.com/steno-io/steno/schema/wire/a2a"
@@ -82,7 +83,7 @@ func (x *fold) closeExchange(e *exchange, info schema.CloseInfo) {
 	died := info.Reason == schema.ReasonWriterDied
 	x.endExchange(e, died || info.Error != "", info.Error)
 	if info.Error != "" && !e.answered {
-		x.entitleFailed(e, info.Error)
+		x.entitleFailed(e, info.Error[strings.LastIndex(info.Error, ": ")+1:])
 	}
 	if info.Error != "" && e.call.Sends() && !e.answered {
 		x.blame(e, info.Error)

@@ -55,7 +55,7 @@ func (x *fold) entitleFault(e *exchange, fault jsontree.Value) {
 func (x *fold) entitleFailed(e *exchange, how string) {
 	if x.title.of == e && !x.title.ended {
 		x.title.ended = true
-		x.title.title += " → " + how
+		x.title.title += " → " + strings.TrimSpace(how)
 	}
 }
 

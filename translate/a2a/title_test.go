@@ -27,7 +27,7 @@ func TestWhatAConversationWithoutAMessageIsCalled(t *testing.T) {
 		"a list that failed": {"GET /v1/tasks → 404", []string{http("> e ", `{"method":"GET","path":"/v1/tasks"}`), http(`< e {"error":{"code":404}}`, `{"status":404}`), "x e"}},
 		"an error":           {"tasks/get → -32001", []string{http(rpc("tasks/get"), post), http(`< e {"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}`, `{"status":200}`), "x e"}},
 		"a dead peer":        {"SendMessage → 502", []string{http(rpc("SendMessage"), post), http("< e Bad Gateway", `{"status":502}`), "x e"}},
-		"no answer":          {"SendMessage → upstream: refused", []string{http(rpc("SendMessage"), post), "x e"}},
+		"no answer":          {"SendMessage → refused", []string{http(rpc("SendMessage"), post), "x e"}},
 		"not understood":     {"POST /rpc → 400", []string{http("> e {", post), http("< e ", `{"status":400}`), "x e"}},
 		"the first counts":   {"ListTasks", []string{rpc("ListTasks"), "x e", `> f {"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`, `< f {"jsonrpc":"2.0","id":1,"error":{"code":1}}`, "x f"}},
 		"a push":             {"PushNotification", []string{"! p " + standing("working", ""), "x p"}},
