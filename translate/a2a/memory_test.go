@@ -39,7 +39,7 @@ func held(n int, lines ...string) int64 {
 	return after - before
 }
 
-// An idle conversation keeps at most 4 KiB beside its open text, however often its client has asked.
+// What a conversation keeps does not grow with how often its client has asked.
 func TestWhatIsKeptOfClosedExchanges(t *testing.T) {
 	const least, bound = 100, 4 << 10
 	for name, lines := range map[string][]string{
