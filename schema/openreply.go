@@ -18,6 +18,7 @@ type OpenReply struct {
 	Frames     map[uint32]uint64 // each session: the frames up to Frame that no event names yet
 	Messages   []OpenMessage
 	Tools      []OpenTool
+	Notes      []OpenNote
 	Parked     string // why the capture is not folded beyond Frame; empty if it is
 }
 
@@ -29,6 +30,14 @@ type OpenMessage struct {
 	Channel   Channel
 	Text      string
 	Next      uint64
+	TaskID    string // of A2A
+}
+
+// OpenNote is progress of a task that is not stored yet.
+type OpenNote struct {
+	Session uint32
+	TaskID  string
+	Text    string
 }
 
 // OpenTool is a tool call that has not ended.
@@ -63,6 +72,17 @@ func (r *OpenReply) AppendJSON(dst []byte) []byte {
 		o.dst = r.Tools[i].append(o.dst)
 	}
 	o.dst = append(o.dst, ']')
+	if len(r.Notes) > 0 {
+		o.name("notes")
+		o.dst = append(o.dst, '[')
+		for i := range r.Notes {
+			if i > 0 {
+				o.dst = append(o.dst, ',')
+			}
+			o.dst = r.Notes[i].append(o.dst)
+		}
+		o.dst = append(o.dst, ']')
+	}
 	o.optStr("parked", r.Parked)
 	return o.close()
 }
@@ -75,6 +95,15 @@ func (m *OpenMessage) append(dst []byte) []byte {
 	o.str("channel", string(m.Channel))
 	o.str("text", m.Text)
 	o.uint("next", m.Next)
+	o.optStr("task_id", m.TaskID)
+	return o.close()
+}
+
+func (n *OpenNote) append(dst []byte) []byte {
+	o := openObject(dst)
+	o.uint("session", uint64(n.Session))
+	o.optStr("task_id", n.TaskID)
+	o.str("text", n.Text)
 	return o.close()
 }
 
@@ -110,7 +139,13 @@ func DecodeOpenReply(data []byte) (OpenReply, error) {
 			Channel   Channel `json:"channel"`
 			Text      string  `json:"text"`
 			Next      uint64  `json:"next"`
+			TaskID    string  `json:"task_id"`
 		} `json:"messages"`
+		Notes []struct {
+			Session uint32 `json:"session"`
+			TaskID  string `json:"task_id"`
+			Text    string `json:"text"`
+		} `json:"notes"`
 		Tools []struct {
 			Session uint32          `json:"session"`
 			Tool    json.RawMessage `json:"tool"`
@@ -127,6 +162,9 @@ func DecodeOpenReply(data []byte) (OpenReply, error) {
 	r := OpenReply{Identity: id, Frame: w.Frame, Translator: w.Translator, Ordinals: w.Ordinals, Frames: w.Frames, Parked: w.Parked}
 	for _, m := range w.Messages {
 		r.Messages = append(r.Messages, OpenMessage(m))
+	}
+	for _, n := range w.Notes {
+		r.Notes = append(r.Notes, OpenNote(n))
 	}
 	for _, t := range w.Tools {
 		state, err := decodeToolState(t.Tool)

@@ -23,8 +23,9 @@ type Record struct {
 	Events     [][]byte          // the events' encodings, store_seq null, in order of origin
 }
 
-// About is what a list shows of a transcript. It is made from the frames like the events are, and
-// every text in it is cut to MaxAbout bytes.
+// About is what a list shows of a transcript. It is made from the frames like the events are, and every
+// text in it is cut to MaxAbout bytes. The title is the agent's own in ACP; in A2A it says what a
+// conversation without a message holds, and is nothing once there is one.
 type About struct {
 	Agent  string            `json:"agent,omitempty"`
 	Title  string            `json:"title,omitempty"`
@@ -41,9 +42,11 @@ type Status string
 
 // Statuses.
 const (
-	StatusOpen      Status = "open"
-	StatusEnded     Status = "ended"
-	StatusAbandoned Status = "abandoned" // its tap died
+	StatusOpen  Status = "open"
+	StatusEnded Status = "ended"
+	// StatusAbandoned: it has not ended, and nobody is left who would end it. Its tap died, or, in A2A, the
+	// last exchange of every task that goes on broke off. A later frame opens it again.
+	StatusAbandoned Status = "abandoned"
 	StatusParked    Status = "parked"
 )
 

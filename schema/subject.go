@@ -16,6 +16,8 @@ const (
 	EventSubjects = "steno.event.>"
 	StateSubjects = "steno.state.>"
 
+	StoredSubjects = "steno.stored.>" // wake-ups of all transcripts, which no stream keeps
+
 	rawPrefix       = "steno.raw."
 	eventPrefix     = "steno.event."
 	statePrefix     = "steno.state."

@@ -43,6 +43,9 @@ func Summarise(c *Capture, t *Transcript) Summary {
 		Status: status(c, t), Frames: t.Frames + c.Open[t.Session], Events: t.Head, Head: t.Head,
 		FirstAt: t.FirstAt, LastAt: t.LastAt, AddedAt: t.AddedAt, Stop: t.Stop, Empty: t.Messages == 0,
 	}
+	if s.Protocol == schema.A2A && !s.Empty {
+		s.Title = "" // it says what there is where nobody says anything
+	}
 	if s.Title == "" {
 		s.Title = t.Prompt
 	}

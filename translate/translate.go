@@ -34,6 +34,7 @@ type Fold interface {
 type Open struct {
 	Messages []OpenMessage
 	Tools    []OpenTool
+	Notes    []OpenNote
 	// Frames counts, for each session, the frames that no event names yet: those of open messages
 	// and of runs that still join.
 	Frames map[uint32]uint64
@@ -47,6 +48,14 @@ type OpenMessage struct {
 	Channel   schema.Channel
 	Text      string
 	Next      uint64 // index of its next delta
+	TaskID    string // of A2A
+}
+
+// OpenNote is progress of a task that is not durable yet.
+type OpenNote struct {
+	Session uint32
+	TaskID  string
+	Text    string
 }
 
 // OpenTool is a tool call that has not ended.

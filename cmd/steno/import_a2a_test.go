@@ -119,6 +119,21 @@ func TestA2AIsShownTailedAndReplayed(t *testing.T) {
 	for _, args := range [][]string{{"show"}, {"tail", "--until-end"}, {"replay", "--speed", "100"}} {
 		require.Contains(t, ok(t, append(args, "--data", data)...), said, args)
 	}
+	task := ""
+	for _, e := range events(t, ok(t, "show", "--data", data, "--json")) {
+		task = max(task, e.Source.TaskID)
+	}
+	require.NotEmpty(t, task)
+	for _, part := range []string{task, task[:len(task)/2]} {
+		require.Contains(t, ok(t, "show", "--data", data, part), said, "clients print tasks first")
+	}
+	_, errs, code := steno(t, "show", "--data", data, task+"x")
+	require.Equal(t, exitRuntime, code)
+	require.Contains(t, errs, "no key, session id, title or task has it")
+	// Both were stored with what ended them, a second and more later.
+	timed := ok(t, "show", "--times", "--data", data)
+	require.Contains(t, timed, "\n· Looking at the order list  +13 ms\n")
+	require.Contains(t, timed, "\nagent · orders  +464 ms\n")
 	require.Regexp(t, `ended +a2a orders +orders slow`, ok(t, "ls", "--data", data))
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
@@ -15,11 +17,12 @@ var errNothing = errors.New("nothing is recorded yet (steno record -- AGENT reco
 
 // find finds the transcript that a command's argument names: an exact key wins, then an exact session
 // id; else any part of a key, session id or title that only one transcript has. Of session ids and
-// parts those of the readable list go first. Without an argument it is the newest, and errNothing if
+// parts those of the readable list go first. What none has may be the id of a task, or the beginning of one
+// that only one transcript has. Without an argument it is the newest, and errNothing if
 // there is none.
 func find(ctx context.Context, r sink.Reader, args []string) (sink.Summary, error) {
 	if len(args) == 0 {
-		return newest(ctx, r)
+		return newest(ctx, r, anyPeer)
 	}
 	part := args[0]
 	if key, err := schema.ParseTranscript(part); err == nil {
@@ -29,15 +32,25 @@ func find(ctx context.Context, r sink.Reader, args []string) (sink.Summary, erro
 		}
 	}
 	var ranked [4][]sink.Summary
+	var all []sink.Summary
 	for t, err := range sink.All(ctx, r) {
 		if err != nil {
 			return sink.Summary{}, err
 		}
+		all = append(all, t)
 		if rank, ok := rankOf(t, part); ok {
 			ranked[rank] = append(ranked[rank], t)
 		}
 	}
-	for _, matches := range ranked {
+	lists := ranked[:]
+	if part != "" && len(slices.Concat(lists...)) == 0 {
+		tasks, err := withTask(ctx, r, all, part)
+		if err != nil {
+			return sink.Summary{}, err
+		}
+		lists = append(lists, tasks)
+	}
+	for _, matches := range lists {
 		switch len(matches) {
 		case 0:
 		case 1:
@@ -46,7 +59,7 @@ func find(ctx context.Context, r sink.Reader, args []string) (sink.Summary, erro
 			return sink.Summary{}, ambiguous(part, matches)
 		}
 	}
-	return sink.Summary{}, fmt.Errorf("find transcript %q: no key, session id or title has it (steno ls --all lists them)", part)
+	return sink.Summary{}, fmt.Errorf("find transcript %q: no key, session id, title or task has it (steno ls --all lists them)", part)
 }
 
 // rankOf says how well a transcript fits, 0 best.
@@ -77,24 +90,47 @@ func ambiguous(part string, matches []sink.Summary) error {
 	return usage("find transcript %q: %d transcripts have it; give more of one:%s", part, len(matches), b.String())
 }
 
-// newest is the newest transcript of the readable list, or of all where none is listed.
-func newest(ctx context.Context, r sink.Reader) (sink.Summary, error) {
-	var first *sink.Summary
+// anyPeer is the name that all agents have.
+const anyPeer = ""
+
+// isPeer reports whether a transcript is one with the agent of that name.
+func isPeer(t sink.Summary, name string) bool { return name == anyPeer || t.Agent == name }
+
+// newest is the newest transcript of the readable list, or of all where none is listed, of those with one
+// agent.
+func newest(ctx context.Context, r sink.Reader, peer string) (sink.Summary, error) {
+	var best [2]sink.Summary // listed, and not
+	var at [2]time.Time
 	for t, err := range sink.All(ctx, r) {
 		if err != nil {
 			return sink.Summary{}, err
 		}
-		if isListed(t) {
+		if !isPeer(t, peer) {
+			continue
+		}
+		i := 0
+		if !isListed(t) {
+			i = 1
+		}
+		if when := recency(t); best[i].Key == "" || when.After(at[i]) {
+			best[i], at[i] = t, when
+		}
+	}
+	for _, t := range best {
+		if t.Key != "" {
 			return t, nil
 		}
-		if first == nil {
-			first = &t
-		}
 	}
-	if first == nil {
-		return sink.Summary{}, fmt.Errorf("find the newest transcript: %w", errNothing)
+	return sink.Summary{}, fmt.Errorf("find the newest transcript: %w", errNothing)
+}
+
+// recency is what makes a transcript the newest: when it was recorded, and for a conversation of A2A, which
+// may be taken up again at any time, also when it last said something.
+func recency(t sink.Summary) time.Time {
+	if t.Protocol == schema.A2A && t.LastAt.After(t.AddedAt) {
+		return t.LastAt
 	}
-	return *first, nil
+	return t.AddedAt
 }
 
 // isListed reports whether the readable list has the transcript: neither ACP's connection itself nor a

@@ -16,29 +16,32 @@ import (
 
 func (a *app) lsCommand() *cobra.Command {
 	var asJSON, all bool
+	var peer string
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List transcripts, the newest first",
 		Long: `ls lists the transcripts of the data directory. The readable list leaves out the
-connections themselves (session 0 of ACP) and sessions without a message, unless
+connections themselves (session 0 of ACP) and what has no message, unless
 --all is given; --json has all of them, one object a line.`,
 		Example: `  steno ls
+  steno ls --peer mill --all
   steno ls --json | jq -r 'select(.status=="open").key'`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.ls(cmd.Context(), asJSON, all) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.ls(cmd.Context(), peer, asJSON, all) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a transcript")
 	cmd.Flags().BoolVar(&all, "all", false, "list connections and empty sessions too")
+	cmd.Flags().StringVar(&peer, "peer", anyPeer, "list transcripts with the agent of that name only")
 	return cmd
 }
 
-func (a *app) ls(ctx context.Context, asJSON, all bool) error {
+func (a *app) ls(ctx context.Context, peer string, asJSON, all bool) error {
 	return a.inSession(ctx, "ls", func(ctx context.Context, s *session) error {
 		parked, err := s.parked(ctx)
 		if err != nil {
 			return err
 		}
-		return a.list(withParked(sink.All(ctx, s.ledger), parked), len(parked), asJSON, all)
+		return a.list(withPeer(withParked(sink.All(ctx, s.ledger), parked), peer), len(parked), asJSON, all)
 	})
 }
 
@@ -63,6 +66,17 @@ func withParked(list iter.Seq2[sink.Summary, error], parked []stage.ParkedCaptur
 			key := schema.Transcript{Identity: p.Identity}
 			line := sink.Summary{Key: key.String(), Transcript: key, Labels: map[string]string{}, Status: schema.StatusParked, Empty: true}
 			if unseen[p.Identity] && !yield(line, nil) {
+				return
+			}
+		}
+	}
+}
+
+// withPeer leaves out transcripts with other agents.
+func withPeer(list iter.Seq2[sink.Summary, error], peer string) iter.Seq2[sink.Summary, error] {
+	return func(yield func(sink.Summary, error) bool) {
+		for t, err := range list {
+			if (err != nil || isPeer(t, peer)) && !yield(t, err) {
 				return
 			}
 		}

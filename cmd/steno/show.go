@@ -29,17 +29,21 @@ func (f *viewFlags) register(cmd *cobra.Command) {
 	p.BoolVar(&f.full, "full", false, "do not shorten tools' inputs and outputs")
 }
 
-func (a *app) renderer(f viewFlags) *render.Renderer {
+func (a *app) renderer(f viewFlags) *render.Renderer { return render.New(a.out, a.renderOptions(f)) }
+
+func (a *app) renderOptions(f viewFlags) render.Options {
 	o := render.Options{Colour: a.colour(), Width: a.width(), Times: f.times, Raw: f.raw}
 	if f.full {
 		o.Lines = -1
 	}
-	return render.New(a.out, o)
+	return o
 }
 
 const keyHelp = `KEY is a transcript's key, its session id, or any part of key, session id or title
 that only one has: those that steno ls lists go first, the others (ls --all) come
-where none of them has it. Without KEY the newest transcript is taken.`
+where none of them has it. The id of a task of A2A, or how it begins, names its
+conversation. Without KEY the newest transcript is taken: the one that
+was recorded last, or a conversation of A2A that last said something.`
 
 func (a *app) showCommand() *cobra.Command {
 	var f viewFlags
@@ -65,7 +69,11 @@ func (a *app) show(ctx context.Context, args []string, f viewFlags) error {
 		if f.json {
 			return a.writeEvents(ctx, s.ledger, t.Transcript)
 		}
-		return a.renderer(f).Show(t, decoded(s.ledger.Events(ctx, t.Transcript, 0, 0)))
+		times := s.frameTimes(ctx, t.Transcript.Identity)
+		o := a.renderOptions(f)
+		o.At = times.at
+		err := render.New(a.out, o).Show(t, decoded(s.ledger.Events(ctx, t.Transcript, 0, 0)))
+		return errors.Join(err, times.err)
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 func (a *app) tailCommand() *cobra.Command {
 	var f viewFlags
 	var untilEnd bool
+	var peer string
 	cmd := &cobra.Command{
 		Use:   "tail [KEY]",
 		Short: "Follow a transcript: its history, then text as it is typed",
@@ -25,43 +26,56 @@ func (a *app) tailCommand() *cobra.Command {
 until you stop it. Joining in the middle of a sentence shows all of it. Where
 nothing is recorded yet it waits for the first transcript.
 
+With KEY, or --until-end, it stays with that transcript. Otherwise it goes on: once
+the transcript has ended, or has said nothing for some seconds, the next one that
+says something, a new one or one that is resumed, takes its place under a heading
+of its own. --peer NAME leaves out those with other agents.
+
 With --json it prints a JSON object a line: stored events and deltas as they are,
 the rest under a name of its own.
-  {"snapshot":{"frame","ordinal","messages":[…],"tools":[…]}}   what is open now, all of it
+  {"snapshot":{"frame","ordinal","messages":[…],"tools":[…],"notes":[…]}}   what is open now, all of it
   {"lag":{"reason","events","detail"}}    what is shown may be behind, and why
   {"end":{"status","head"}}               the transcript has ended with event number head
+  {"transcript":{"key",…}}                it goes on with this one, as ls --json has it
 
 ` + keyHelp,
 		Example: `  steno tail
+  steno tail --peer mill
   steno tail --until-end s-1 --json`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.tail(cmd.Context(), args, f, untilEnd) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && peer != anyPeer {
+				return usage("steno tail: want KEY or --peer, not both")
+			}
+			return a.tail(cmd.Context(), args, peer, f, untilEnd)
+		},
 	}
 	f.register(cmd)
+	cmd.Flags().StringVar(&peer, "peer", anyPeer, "follow transcripts with the agent of that name only")
 	cmd.Flags().BoolVar(&untilEnd, "until-end", false, "stop when the transcript's capture has ended")
 	return cmd
 }
 
-func (a *app) tail(ctx context.Context, args []string, f viewFlags, untilEnd bool) error {
+func (a *app) tail(ctx context.Context, args []string, peer string, f viewFlags, untilEnd bool) error {
 	return a.inSession(ctx, "tail", func(ctx context.Context, s *session) error {
-		t, err := a.awaited(ctx, s.ledger, args)
+		t, err := a.awaited(ctx, s.ledger, args, peer)
 		if err != nil {
 			return tailEnd(ctx, err)
 		}
-		follower, err := follow.New(follow.Options{
-			Conn: s.client.Conn, Reader: s.ledger, Partitions: s.info.Partitions, Transcript: t.Transcript,
-		})
+		o := follow.Options{Conn: s.client.Conn, Reader: s.ledger, Partitions: s.info.Partitions, Transcript: t.Transcript}
+		w := &watcher{a: a, f: f, untilEnd: untilEnd}
+		if len(args) == 0 && !untilEnd {
+			counts := func(t sink.Summary) bool { return isListed(t) && isPeer(t, peer) }
+			return errors.Join(follow.Newest(ctx, follow.NewestOptions{Options: o, Counts: counts}, w.emit), w.close(), tailEnd(ctx, nil))
+		}
+		follower, err := follow.New(o)
 		if err != nil {
 			return err
 		}
-		if f.json {
-			return errors.Join(follower.Run(ctx, a.jsonItem(t.Transcript, untilEnd)), tailEnd(ctx, nil))
-		}
-		r := a.renderer(f)
-		if err := r.Transcript(t); err != nil {
+		if err := w.begin(t); err != nil {
 			return err
 		}
-		return errors.Join(follower.Run(ctx, renderItem(r, untilEnd)), r.Close(), tailEnd(ctx, nil))
+		return errors.Join(follower.Run(ctx, w.emit), w.close(), tailEnd(ctx, nil))
 	})
 }
 
@@ -80,10 +94,14 @@ func tailEnd(ctx context.Context, err error) error {
 
 // awaited finds the transcript. Where none is recorded yet, and none is named, it waits for the first
 // that a list shows.
-func (a *app) awaited(ctx context.Context, r sink.Reader, args []string) (sink.Summary, error) {
+func (a *app) awaited(ctx context.Context, r sink.Reader, args []string, peer string) (sink.Summary, error) {
+	look := func() (sink.Summary, error) { return find(ctx, r, args) }
+	if len(args) == 0 {
+		look = func() (sink.Summary, error) { return newest(ctx, r, peer) }
+	}
 	said := false
 	for {
-		t, err := find(ctx, r, args)
+		t, err := look()
 		if !errors.Is(err, errNothing) && (err != nil || !said || isListed(t)) {
 			return t, err
 		}
@@ -109,7 +127,7 @@ func renderItem(r *render.Renderer, untilEnd bool) func(follow.Item) error {
 		case *follow.Delta:
 			return r.Delta(i.Event)
 		case *follow.Snapshot:
-			return r.Snapshot(i.Messages, i.Tools)
+			return r.Snapshot(i.Messages, i.Tools, i.Notes...)
 		case *follow.Lag:
 			if i.Reason == follow.LagBehind && i.Events == 0 == !behind {
 				return nil
@@ -186,10 +204,11 @@ type snapshotOut struct {
 	Ordinal  uint64          `json:"ordinal"`
 	Messages json.RawMessage `json:"messages"`
 	Tools    json.RawMessage `json:"tools"`
+	Notes    json.RawMessage `json:"notes,omitempty"`
 }
 
 func snapshotJSON(key schema.Transcript, s *follow.Snapshot) (out snapshotOut, err error) {
-	reply := schema.OpenReply{Identity: key.Identity, Frame: s.Frame, Messages: s.Messages, Tools: s.Tools}
+	reply := schema.OpenReply{Identity: key.Identity, Frame: s.Frame, Messages: s.Messages, Tools: s.Tools, Notes: s.Notes}
 	if err := json.Unmarshal(reply.AppendJSON(nil), &out); err != nil {
 		return out, fmt.Errorf("print snapshot of %s at frame %d: %w", key, s.Frame, err)
 	}

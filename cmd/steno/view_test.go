@@ -119,6 +119,70 @@ func TestTailWaitsForTheFirstTranscript(t *testing.T) {
 	require.Contains(t, lines[len(lines)-1], `{"end":{"head":`)
 }
 
+func TestTailGoesOnWithWhatComesNext(t *testing.T) {
+	data := t.TempDir()
+	up := startUp(t, data)
+	defer up.kill(t)
+	ok(t, "import", "--data", data, recording("gemini-cli-0.46.0.json"))
+	for _, c := range []struct {
+		flags []string
+		run   string
+		want  []string
+	}{
+		{nil, "r", []string{"acp 1 · ", "! ended", "orders slow", "a2a 1.0 · orders", "Looking at the order list", "! ended"}},
+		{[]string{"--json"}, "r2", []string{`"run_id":"r"`, `{"end":`, `{"transcript":{"key":"default/tailed/r2/`, `"run_id":"r2"`, `{"end":`}},
+	} {
+		tail := stenoCommand(minute(t), append([]string{"tail", "--data", data}, c.flags...)...)
+		out, err := tail.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, tail.Start())
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<20)
+		for i, want := range c.want {
+			if i == 2 { // it waits now
+				ok(t, "import", "--data", data, "--workflow", "tailed", "--run", c.run, recording("a2a-go-2.4.0.jsonl"))
+			}
+			for found := false; !found; found = strings.Contains(lines.Text(), want) {
+				require.True(t, lines.Scan(), "want %q", want)
+			}
+		}
+		require.NoError(t, tail.Process.Kill())
+		require.Error(t, tail.Wait())
+	}
+	require.Contains(t, ok(t, "ls", "--data", data, "--peer", "orders"), "orders slow")
+	require.Contains(t, ok(t, "ls", "--data", data, "--peer", "nobody"), "no transcripts")
+	_, errs, code := steno(t, "tail", "--data", data, "--peer", "orders", "key")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "want KEY or --peer")
+}
+
+func TestWhatIsNewest(t *testing.T) {
+	at := func(s sink.Summary, p schema.Protocol, agent string, added, last int64) sink.Summary {
+		s.Protocol, s.Agent, s.AddedAt, s.LastAt = p, agent, time.Unix(added, 0), time.Unix(last, 0)
+		return s
+	}
+	s := shelf{ // by when they were recorded
+		at(shelved("a", 0, "", true), schema.A2A, "mill", 9, 9), // a card
+		at(shelved("b", 1, "s", false), schema.ACP, "goose", 8, 20),
+		at(shelved("c", 1, "s", false), schema.ACP, "goose", 7, 99),
+		at(shelved("d", 0, "", false), schema.A2A, "mill", 6, 6),
+		at(shelved("e", 0, "", false), schema.A2A, "mill", 5, 7),
+	}
+	name := func(s shelf, peer string) string {
+		t.Helper()
+		got, err := newest(minute(t), s, peer)
+		require.NoError(t, err)
+		return got.Transcript.Run
+	}
+	require.Equal(t, "b", name(s, anyPeer), "ACP: the order of recording")
+	require.Equal(t, "e", name(s, "mill"), "A2A: the last one that said something")
+	s[4].LastAt = time.Unix(10, 0) // resumed
+	require.Equal(t, "e", name(s, anyPeer))
+	require.Equal(t, "a", name(s[:1], anyPeer))
+	_, err := newest(minute(t), s, "nobody")
+	require.ErrorIs(t, err, errNothing)
+}
+
 func TestASnapshotIsPrintedInSnakeCase(t *testing.T) {
 	var out bytes.Buffer
 	a := &app{out: &output{to: &out}}
@@ -182,4 +246,41 @@ func TestDoctorSaysWhatIsWrongWithinEightyColumns(t *testing.T) {
 	}
 	require.Equal(t, "one two\n  three\n  four", wrapped("one two three  four", 8, "  "))
 	require.Less(t, h.Last.AgeS, time.Hour.Seconds())
+}
+
+// tasked is a ledger whose events name tasks.
+type tasked struct {
+	shelf
+	tasks map[string][]string // of each run
+}
+
+func (s tasked) Events(_ context.Context, key schema.Transcript, _ uint64, _ int) iter.Seq2[sink.Event, error] {
+	return func(yield func(sink.Event, error) bool) {
+		for _, task := range s.tasks[key.Run] {
+			e := schema.Event{Transcript: key, Source: schema.Source{Protocol: schema.A2A, TaskID: task}, Kind: &schema.Raw{Source: "x", Value: schema.JSON(`{"task_id":"other"}`)}}
+			if !yield(sink.Event{Bytes: e.AppendJSON(nil)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestATaskNamesItsConversation(t *testing.T) {
+	s := tasked{shelf{shelved("a", 0, "", false), shelved("b", 0, "", false), shelved("c", 0, "", false)}, map[string][]string{
+		"a": {"", `task-"1"`, "task-10"}, "b": {"task-2"}, "c": {"task-10", "task-3"},
+	}}
+	for i := range s.shelf[:2] {
+		s.shelf[i].Protocol = schema.A2A
+	}
+	for part, want := range map[string]string{`task-"1"`: "a", "task-10": "a", "task-2": "b", "task-1": "a", `task-"`: "a"} {
+		got, err := find(minute(t), s, []string{part})
+		require.NoError(t, err, part)
+		require.Equal(t, want, got.Transcript.Run, part)
+	}
+	_, err := find(minute(t), s, []string{"task-"})
+	require.ErrorContains(t, err, "2 transcripts have it")
+	for _, part := range []string{"other", "task-3", ""} {
+		_, err = find(minute(t), s, []string{part})
+		require.Error(t, err, part)
+	}
 }

@@ -107,8 +107,46 @@ func TestAConversationOfA2AEndsAndReopens(t *testing.T) {
 	expect("Stop", "Raw")
 	tp.exchange(t, "e3", "", "")
 	expect("Raw", "ended 21")
+
+	ask("e4")
+	expect("Message", "Raw")
+	status("e4", "working", "")
+	expect("Raw")
+	tp.exchange(t, "e4", "", "")
+	expect("Progress", "Raw", "abandoned 26")
 	cancel()
 	require.NoError(t, <-done)
+}
+
+// Who joins in the middle of a task sees what the agent is doing, and of which task the answer is.
+func TestJoinInTheMiddleOfATask(t *testing.T) {
+	p := newPipeline(t)
+	p.worker()
+	c := p.talker("joined")
+	c.asks("e1", "Go")
+	for i, message := range []string{"Looking", " around"} {
+		c.exchange(t, "e1", schema.ChanStream, fmt.Sprintf(`{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"working","message":{"messageId":"n%d","role":"agent","parts":[{"text":%q}]}}}}`, i, message))
+	}
+	c.exchange(t, "e1", schema.ChanStream, `{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[{"text":"Rain"}]}}}`)
+	conn, _ := p.Connect(t)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	var joined *follow.Snapshot
+	for joined == nil || len(joined.Messages) == 0 { // the worker may be behind
+		f, err := follow.New(follow.Options{Conn: conn, Reader: p.ledger, Partitions: p.Info.Partitions, Transcript: schema.Transcript{Identity: c.id}, Poll: 50 * time.Millisecond})
+		require.NoError(t, err)
+		require.NoError(t, f.Run(ctx, func(i follow.Item) error {
+			s, ok := i.(*follow.Snapshot)
+			if !ok {
+				return nil
+			}
+			joined = s
+			return follow.ErrStop
+		}))
+		require.NoError(t, ctx.Err())
+	}
+	require.Equal(t, []schema.OpenNote{{TaskID: "t", Text: "Looking around"}}, joined.Notes)
+	require.Equal(t, "t", joined.Messages[0].TaskID)
 }
 
 func TestProgressIsGivenAsItComes(t *testing.T) {

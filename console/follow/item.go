@@ -38,6 +38,7 @@ type Snapshot struct {
 	Ordinal  uint64 // number of the transcript's last event up to Frame, stored or still to be stored
 	Messages []schema.OpenMessage
 	Tools    []schema.OpenTool
+	Notes    []schema.OpenNote // progress that is not stored yet, all of it
 }
 
 // Lag says that what is shown may be behind, and why. Where text may be missing, a Snapshot follows

@@ -29,6 +29,7 @@ type view struct {
 	// that did it. A snapshot of an earlier frame must not bring them back.
 	closed map[messageKey]uint64
 	tools  map[string]uint64
+	notes  map[string]uint64 // of tasks: their progress
 	// settled: everything up to this frame that is not in open has ended.
 	settled uint64
 	seen    uint64 // highest frame of all that was shown
@@ -38,7 +39,7 @@ type view struct {
 const maxClosed = 8192
 
 func newView(session uint32) *view {
-	return &view{session: session, open: map[messageKey]uint64{}, closed: map[messageKey]uint64{}, tools: map[string]uint64{}}
+	return &view{session: session, open: map[messageKey]uint64{}, closed: map[messageKey]uint64{}, tools: map[string]uint64{}, notes: map[string]uint64{}}
 }
 
 // verdict is what is to be done with a piece.
@@ -64,8 +65,12 @@ func (v *view) store(e *schema.Event) {
 		if e.WorkerSeq > v.settled {
 			v.tools[k.ToolID] = e.WorkerSeq
 		}
+	case *schema.Progress:
+		if _, ok := noteOf(e); ok && e.WorkerSeq > v.settled {
+			v.notes[e.Source.TaskID] = e.WorkerSeq
+		}
 	}
-	if len(v.closed)+len(v.tools) > maxClosed {
+	if len(v.closed)+len(v.tools)+len(v.notes) > maxClosed {
 		v.forget()
 	}
 }
@@ -74,6 +79,7 @@ func (v *view) store(e *schema.Event) {
 // not recognised, and a snapshot is asked for.
 func (v *view) forget() {
 	frames := slices.AppendSeq(slices.Collect(maps.Values(v.closed)), maps.Values(v.tools))
+	frames = slices.AppendSeq(frames, maps.Values(v.notes))
 	slices.Sort(frames)
 	v.settle(frames[len(frames)/2])
 }
@@ -82,6 +88,7 @@ func (v *view) settle(frame uint64) {
 	v.settled = max(v.settled, frame)
 	maps.DeleteFunc(v.closed, func(_ messageKey, at uint64) bool { return at <= v.settled })
 	maps.DeleteFunc(v.tools, func(_ string, at uint64) bool { return at <= v.settled })
+	maps.DeleteFunc(v.notes, func(_ string, at uint64) bool { return at <= v.settled })
 }
 
 // piece judges a piece that came at a frame, and takes it as shown if it is next.
@@ -164,6 +171,11 @@ func (v *view) snapshot(r *schema.OpenReply) *Snapshot {
 	for _, t := range r.Tools {
 		if t.Session == v.session && v.tools[t.State.ToolID] <= r.Frame {
 			s.Tools = append(s.Tools, t)
+		}
+	}
+	for _, n := range r.Notes {
+		if n.Session == v.session && v.notes[n.TaskID] <= r.Frame {
+			s.Notes = append(s.Notes, n)
 		}
 	}
 	v.seen = max(v.seen, r.Frame)

@@ -15,6 +15,16 @@ func stored(frame uint64, kind schema.Kind) *schema.Event {
 
 func answerKey(id string) messageKey { return keyOf(schema.Assistant, schema.Answer, id) }
 
+func TestANoteThatIsStoredIsNotOpen(t *testing.T) {
+	reply := schema.OpenReply{Frame: 5, Notes: []schema.OpenNote{{TaskID: "t", Text: "Looking"}, {TaskID: "u", Text: "Waiting"}, {Session: 1, TaskID: "v"}}}
+	v := newView(0)
+	v.store(&schema.Event{WorkerSeq: 6, Source: schema.Source{TaskID: "t"}, Kind: &schema.Progress{Detail: &schema.Note{Text: "Looking"}}})
+	v.store(&schema.Event{WorkerSeq: 4, Source: schema.Source{TaskID: "u"}, Kind: &schema.Progress{Detail: &schema.Note{Text: "Before"}}})
+	require.Equal(t, reply.Notes[1:2], v.snapshot(&reply).Notes)
+	reply.Frame = 7
+	require.Equal(t, reply.Notes[:2], v.snapshot(&reply).Notes, "it is another one")
+}
+
 func TestViewForgetsWhatIsLongPast(t *testing.T) {
 	v := newView(1)
 	const messages = 5 * maxClosed

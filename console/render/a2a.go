@@ -58,10 +58,9 @@ func (r *Renderer) rawA2A(e *schema.Event, k *schema.Raw) {
 		r.noise(e, k)
 	case l.last == string(schema.TypeClose):
 		r.closedA2A(e, k)
-	case l.last == string(schema.TypeOpen), l.last == string(schema.TypeGap):
-		if peer, _ := parse(k.Value).Get("peer").Text(); peer != "" {
-			r.peer = peer
-		}
+	case l.last == string(schema.TypeOpen):
+		r.beganA2A(e, k)
+	case l.last == string(schema.TypeGap):
 		r.control(e, l.last, k.Value)
 	case l.last == "card":
 		r.minor(e, "agent card", cardWords(parse(k.Value)))

@@ -25,6 +25,24 @@ func TestPagesOfA2AReadAsBefore(t *testing.T) {
 	}
 }
 
+func TestWhereThePeerIsStandsInTheHeading(t *testing.T) {
+	open := func(frame uint64, value string) schema.Event { return said("", frame, 0, rawOf("a2a/open", value)) }
+	first := open(1, `{"protocol":"a2a","tap":"proxy","version":"dev","journal":"j","peer":"mill","upstream":"http://127.0.0.1:9000","labels":{"env":"dev"}}`)
+	again := open(3, `{"protocol":"a2a","tap":"proxy","version":"new","journal":"k","peer":"mill","upstream":"http://127.0.0.1:9000","labels":{"env":"dev"}}`)
+	other := open(4, `{"protocol":"a2a","tap":"proxy","peer":"mill","upstream":"http://10.0.0.1"}`)
+	want := "\nupstream http://127.0.0.1:9000 · env=dev\n\nagent · mill\n  one\n\n■ recording began  upstream http://10.0.0.1\n\n2 raw records left out"
+	require.Contains(t, show(t, render.Options{Width: 80}, []schema.Event{first, said("t", 2, 0, reply("one")), again, other}), want)
+
+	var live bytes.Buffer
+	r := render.New(&live, render.Options{})
+	require.NoError(t, r.Transcript(summary([]schema.Event{first})))
+	require.NoError(t, r.Event(first))
+	require.True(t, strings.HasSuffix(live.String(), " · 0 ms · in /w\nupstream http://127.0.0.1:9000 · env=dev\n"), live.String())
+
+	require.NotContains(t, show(t, render.Options{}, []schema.Event{open(1, `{"protocol":"a2a","tap":"import","version":"dev"}`)}), "recording began")
+	require.Contains(t, show(t, render.Options{Raw: true}, []schema.Event{first}), `"journal":"j"`)
+}
+
 // said is an event of a task.
 func said(task string, frame uint64, part uint32, kind schema.Kind) schema.Event {
 	return schema.Event{
@@ -93,6 +111,35 @@ func TestProgressStandsBeforeTheAnswerItLedTo(t *testing.T) {
 	text.Frames = []schema.Range{{3, 9}}
 	require.Equal(t, []string{"· Looking", "agent · mill", "  Rain", "? interrupted: input-required"},
 		page(t, said("t", 9, 0, progress("Looking")), text, said("t", 9, 2, progress("interrupted: input-required"))))
+}
+
+func TestTimesAreThoseOfTheFirstFrames(t *testing.T) {
+	text, note := said("t", 90, 1, reply("Rain")), said("t", 90, 0, progress("Looking\nFound"))
+	text.Frames = []schema.Range{{41, 90}}
+	status := func(frame uint64, words string) schema.Event {
+		return said("t", frame, 0, rawOf("a2a/1.0/jsonrpc/SendStreamingMessage/statusUpdate",
+			`{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t","status":{"state":"working","message":{"role":"agent","parts":[{"text":"`+words+`"}]}}}}}`))
+	}
+	events := []schema.Event{
+		said("t", 10, 0, &schema.Message{Role: schema.User, Text: "Go"}), status(16, "Looking"), said("u", 20, 0, progress("Looking elsewhere")),
+		status(30, "Found"), note, text, said("t", 90, 2, progress("interrupted: input-required")), said("t", 95, 0, progress("Looking")),
+	}
+	at := func(frame uint64) time.Time {
+		require.EqualValues(t, 41, frame, "the others have events")
+		return time.UnixMilli(int64(frame))
+	}
+	times := func(o render.Options) (got []string) {
+		o.Times = true
+		for line := range strings.Lines(show(t, o, events)) {
+			if what, when, ok := strings.Cut(line, "  +"); ok {
+				got = append(got, strings.TrimSpace(what)+" "+strings.TrimSpace(when))
+			}
+		}
+		return got
+	}
+	require.Equal(t, []string{"user 0 ms", " 6 ms", "· Looking elsewhere 10 ms", "agent · mill 31 ms", "? interrupted: input-required 80 ms", "· Looking 85 ms"}, times(render.Options{At: at}))
+	require.Contains(t, times(render.Options{}), "agent · mill 80 ms", "nobody knows when it began")
+	require.Contains(t, times(render.Options{At: func(uint64) time.Time { return time.Time{} }}), "agent · mill 80 ms")
 }
 
 func TestLongProgressIsAnExcerpt(t *testing.T) {

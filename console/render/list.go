@@ -27,8 +27,7 @@ func List(w io.Writer, o Options, now time.Time, rows []sink.Summary) error {
 		p.newline()
 		return p.flush()
 	}
-	columns := listColumns(now, rows, o.Width)
-	widths := measure(columns, rows, o.Width)
+	columns, widths := layOut(now, rows, o.Width)
 	for i, c := range columns {
 		p.cell(i, dim, c.title, widths[i], c.right, i == len(columns)-1)
 	}
@@ -47,8 +46,18 @@ func List(w io.Writer, o Options, now time.Time, rows []sink.Summary) error {
 	return p.flush()
 }
 
-func listColumns(now time.Time, rows []sink.Summary, width int) []column {
-	keys := names(rows, width)
+// layOut writes keys whole where there is room for them, and otherwise what of them is enough.
+func layOut(now time.Time, rows []sink.Summary, width int) ([]column, []int) {
+	list := listColumns(now, rows, names(rows, width > 0 && width < roomForKeys))
+	widths := measure(list, rows, width)
+	if titles := measure(list, rows, 0)[titleColumn]; widths[titleColumn] < min(roomForTitles, titles) {
+		list = listColumns(now, rows, names(rows, true))
+		widths = measure(list, rows, width)
+	}
+	return list, widths
+}
+
+func listColumns(now time.Time, rows []sink.Summary, keys map[string]string) []column {
 	return []column{
 		{title: "AGE", cell: func(s *sink.Summary) (style, string) { return dim, age(now, s.AddedAt) }},
 		{title: "STATUS", cell: func(s *sink.Summary) (style, string) { return statusStyle(s.Status), string(s.Status) }},
@@ -70,7 +79,14 @@ func listColumns(now time.Time, rows []sink.Summary, width int) []column {
 	}
 }
 
-const titleColumn = 3
+// The columns that give way, and how far, so that no row is wrapped: the title first.
+const (
+	withColumn, leastWith   = 2, 4
+	titleColumn, leastTitle = 3, 4
+)
+
+// roomForTitles is the width of titles below which keys are not written whole.
+const roomForTitles = 12
 
 // measure gives each column the width of its widest cell, and the title's what is left.
 func measure(list []column, rows []sink.Summary, width int) []int {
@@ -87,8 +103,14 @@ func measure(list []column, rows []sink.Summary, width int) []int {
 		}
 		total += widths[i]
 	}
-	if width > 0 && total > width {
-		widths[titleColumn] = max(min(12, widths[titleColumn]), widths[titleColumn]-(total-width))
+	if width == 0 {
+		return widths
+	}
+	for _, c := range []struct{ column, least int }{{titleColumn, leastTitle}, {withColumn, leastWith}} {
+		if w := &widths[c.column]; total > width && *w > c.least {
+			cut := min(total-width, *w-c.least)
+			*w, total = *w-cut, total-cut
+		}
 	}
 	return widths
 }
@@ -143,14 +165,15 @@ func age(now, at time.Time) string {
 // roomForKeys is the width from which on keys are written whole.
 const roomForKeys = 140
 
-// names gives for each key the end of it that no other key has anywhere, or else the whole key.
-func names(rows []sink.Summary, width int) map[string]string {
+// names gives for each key the end of it that no other key has anywhere, or else, and where it need not be
+// short, the whole key.
+func names(rows []sink.Summary, short bool) map[string]string {
 	out := make(map[string]string, len(rows))
 	for i := range rows {
 		key := rows[i].Key
 		out[key] = key
-		if short := shortKey(rows[i].Transcript); width > 0 && width < roomForKeys && alone(rows, short) {
-			out[key] = short
+		if end := shortKey(rows[i].Transcript); short && alone(rows, end) {
+			out[key] = end
 		}
 	}
 	return out

@@ -43,11 +43,47 @@ func TestListFitsTheWidth(t *testing.T) {
 	for _, width := range []int{80, 100, 120, 160, 0} {
 		page := list(t, width, rows())
 		want(t, fmt.Sprintf("list.%d", width), page)
-		for line := range strings.Lines(page) {
-			require.True(t, width == 0 || uniseg.StringWidth(line) <= width, "%d: %q", width, line)
-		}
+		fits(t, width, page)
 	}
 	require.Equal(t, "no transcripts\n", list(t, 80, nil))
+}
+
+func fits(t *testing.T, width int, page string) {
+	t.Helper()
+	for line := range strings.Lines(page) {
+		line = strings.TrimSuffix(line, "\n")
+		require.True(t, width == 0 || uniseg.StringWidth(line) <= width, "%d: %d: %q", width, uniseg.StringWidth(line), line)
+	}
+}
+
+func TestNoRowIsWrappedAndNoKeyIsCut(t *testing.T) {
+	long, alike := rows(), rows()
+	for i := range long {
+		long[i].Transcript.Workflow = strings.Repeat("w", 64)
+		long[i].Key = long[i].Transcript.String()
+		alike[i].Transcript = alike[0].Transcript // its short name would name several
+		alike[i].Transcript.Workflow = fmt.Sprint("w", i)
+		alike[i].Key = alike[i].Transcript.String()
+	}
+	for _, width := range []int{64, 80, 140, 180, 240} {
+		page := list(t, width, long)
+		fits(t, width, page)
+		require.Contains(t, page, shortOf(long[0]))
+	}
+	for _, width := range []int{120, 140, 200} {
+		page := list(t, width, alike)
+		fits(t, width, page)
+		for _, row := range alike {
+			require.Contains(t, page, row.Key)
+		}
+	}
+	for _, row := range rows() {
+		require.Contains(t, list(t, 0, rows()), row.Title)
+	}
+}
+
+func shortOf(s sink.Summary) string {
+	return s.Transcript.Run[len(s.Transcript.Run)-8:] + fmt.Sprintf("/%d/%d/%d", s.Transcript.Activity, s.Transcript.Attempt, s.Transcript.Session)
 }
 
 func TestListNamesEachTranscriptUnambiguously(t *testing.T) {

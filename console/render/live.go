@@ -51,7 +51,10 @@ func (r *Renderer) piece(e *schema.Event, channel schema.Channel, id, text strin
 
 // Snapshot writes what is open and was not written yet. Nothing of it is written twice: text that was
 // typed goes on where it stands.
-func (r *Renderer) Snapshot(messages []schema.OpenMessage, tools []schema.OpenTool) error {
+func (r *Renderer) Snapshot(messages []schema.OpenMessage, tools []schema.OpenTool, notes ...schema.OpenNote) error {
+	for _, n := range notes { // progress comes before the answer that it leads to
+		r.noteSoFar(&n)
+	}
 	for i := range tools {
 		e := schema.Event{Kind: &tools[i].State, EmittedAt: r.first}
 		c := r.card(&e, tools[i].State.ToolID)
@@ -62,6 +65,9 @@ func (r *Renderer) Snapshot(messages []schema.OpenMessage, tools []schema.OpenTo
 			continue
 		}
 		e := schema.Event{EmittedAt: r.first}
+		if m.TaskID != "" {
+			e.Source = schema.Source{Protocol: schema.A2A, TaskID: m.TaskID}
+		}
 		t := r.typist(&e, m.Role, m.Channel, m.MessageID)
 		rest, ok := strings.CutPrefix(m.Text, t.shown.String())
 		if !ok {

@@ -115,6 +115,21 @@ func TestMinorRecordsWaitForTheEndOfWhatIsTyped(t *testing.T) {
 	s.reads("\n\n· usage_update  used 1\n")
 }
 
+func TestSnapshotShowsProgressBeforeTheAnswerAndItsTask(t *testing.T) {
+	var out bytes.Buffer
+	r := render.New(&out, render.Options{})
+	note := func(task, text string) schema.OpenNote { return schema.OpenNote{TaskID: task, Text: text} }
+	answer := []schema.OpenMessage{{MessageID: "m", Role: schema.Assistant, Channel: schema.Answer, Text: "Rain", TaskID: "t-2"}}
+	require.NoError(t, r.Event(said("t-1", 1, 0, reply("Before"))))
+	require.NoError(t, r.Snapshot(answer, nil, note("t-2", "Looking\nFound")))
+	require.NoError(t, r.Snapshot(answer, nil, note("t-2", "Looking\nFound")))
+	require.Equal(t, "agent\n  Before\n\n── task t-2\n\n· Looking\n· Found\n\nagent\n  Rain", out.String())
+	require.NoError(t, r.Snapshot(nil, nil, note("t-2", "Looking\nFound\nit")))
+	require.NoError(t, r.Snapshot(nil, nil, note("t-2", "Something else")))
+	require.NoError(t, r.Close())
+	require.Equal(t, "agent\n  Before\n\n── task t-2\n\n· Looking\n· Found\n\nagent\n  Rain\n\n· it\n", out.String())
+}
+
 func TestSnapshotShowsOpenTools(t *testing.T) {
 	s := newScreen(t, render.Options{Width: 60})
 	require.NoError(t, s.Snapshot(nil, []schema.OpenTool{{State: schema.ToolState{ToolID: "t", Name: "make", Input: schema.JSON(`{"target":"all"}`),

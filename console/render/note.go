@@ -34,6 +34,35 @@ func (r *Renderer) noteTyped(e *schema.Event, text string) {
 	t.feed(text)
 }
 
+// noteSoFar writes what of progress was not written yet. Text that is not what was written comes with the
+// stored note.
+func (r *Renderer) noteSoFar(n *schema.OpenNote) {
+	e := schema.Event{EmittedAt: r.first, Source: schema.Source{Protocol: schema.A2A, TaskID: n.TaskID}}
+	rest := n.Text
+	if t := r.typed[noteKey(&e)]; t != nil {
+		rest = beyond(t.shown.String(), n.Text)
+	}
+	if strings.TrimSpace(rest) != "" {
+		r.noteTyped(&e, rest)
+	}
+}
+
+// beyond is what of a text comes behind the part that was shown, however white space is spread in that;
+// nothing where the text does not begin with it.
+func beyond(shown, text string) string {
+	for _, word := range strings.Fields(shown) {
+		for _, c := range word {
+			text = strings.TrimLeftFunc(text, unicode.IsSpace)
+			next, size := utf8.DecodeRuneInString(text)
+			if next != c || size == 0 {
+				return ""
+			}
+			text = text[size:]
+		}
+	}
+	return text
+}
+
 // touches reports whether white space stands between two texts.
 func touches(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)

@@ -14,7 +14,10 @@ type Options struct {
 	Width  int  // columns; 0 = lines are not wrapped
 	Times  bool // show when things happened, from the transcript's first event on
 	Raw    bool // show every Raw, those that another event shows as well
-	Lines  int  // of a tool's input and output and of noise, the rest is left out; 0 = 8, below 0 = all
+	// At tells when a frame came, for those that no event is emitted at: pieces of a message. The zero time
+	// means that it does not know. Without it, what is made of such frames has the time of its end.
+	At    func(frame uint64) time.Time
+	Lines int // of a tool's input and output and of noise, the rest is left out; 0 = 8, below 0 = all
 }
 
 // Renderer writes one transcript. It is not safe for concurrent use. Text of the transcript never
@@ -23,20 +26,25 @@ type Renderer struct {
 	o    Options
 	page *page
 
-	first   time.Time // of the transcript's first event
-	asked   origin    // of the last user message, whose Raw need not be shown
-	hidden  int       // events left out
-	cards   map[string]*card
-	uses    map[string]string // tool as the peer calls it → card
-	held    *schema.Event     // a call or a result whose state follows
-	whole   bool              // cards are complete before they are drawn
-	current string            // block that the page ends in: a card's id, another block, or none
-	typing  *typing
-	typed   map[string]*typing
-	later   []*schema.Event // minor records that wait for the end of what is being typed
+	first    time.Time // of the transcript's first event
+	asked    origin    // of the last user message, whose Raw need not be shown
+	hidden   int       // events left out
+	cards    map[string]*card
+	uses     map[string]string    // tool as the peer calls it → card
+	held     *schema.Event        // a call or a result whose state follows
+	whole    bool                 // cards are complete before they are drawn
+	places   map[origin]uint64    // frames at which the events of a whole page stand
+	atFrames map[uint64]time.Time // when those frames came that events are emitted at
+	current  string               // block that the page ends in: a card's id, another block, or none
+	typing   *typing
+	typed    map[string]*typing
+	later    []*schema.Event // minor records that wait for the end of what is being typed
+
+	headed bool // the page ends in its heading
 
 	// Of A2A.
 	peer      string        // the agent's name
+	origin    string        // where the peer is, as shown
 	fault     *schema.Event // an error that the next event may say
 	told      uint64        // frame of the last Stop or note
 	spoken    bool          // the page ends with what somebody said, and parts of it may follow
@@ -137,7 +145,7 @@ func (r *Renderer) head(s style, title string, e *schema.Event) {
 	r.pause()
 	r.task(e)
 	r.page.gap()
-	r.spoken = false
+	r.spoken, r.headed = false, false
 	r.current = textBlock
 	r.page.put(s, title)
 	r.edge(e)
@@ -146,7 +154,7 @@ func (r *Renderer) head(s style, title string, e *schema.Event) {
 // lines begins a line of its own, with a blank one before it if a block ends here.
 func (r *Renderer) lines() {
 	r.pause()
-	r.spoken = false
+	r.spoken, r.headed = false, false
 	if r.current != noBlock {
 		r.page.gap()
 	}
@@ -185,7 +193,7 @@ func (r *Renderer) when(e *schema.Event) string {
 	if !r.o.Times {
 		return ""
 	}
-	return "+" + span(e.EmittedAt.Sub(r.first))
+	return "+" + span(r.saidAt(e).Sub(r.first))
 }
 
 // span writes a duration in the precision that people want.

@@ -39,7 +39,7 @@ func (r *Renderer) Transcript(s sink.Summary) error {
 		words = append(words, "in "+oneLine(s.Cwd))
 	}
 	r.dots(words...)
-	r.current = textBlock
+	r.current, r.headed = textBlock, true
 	return r.page.flush()
 }
 
@@ -67,9 +67,10 @@ func (r *Renderer) Show(s sink.Summary, events iter.Seq2[schema.Event, error]) e
 		r.gather(&all[i])
 	}
 	clear(r.uses) // told anew as it is drawn: an id may be used again
-	places := placesOf(all)
+	r.places = placesOf(all)
+	r.atFrames = timesOf(all)
 	slices.SortStableFunc(all, func(a, b schema.Event) int {
-		return cmp.Or(cmp.Compare(places[a.Origin()], places[b.Origin()]), cmp.Compare(a.WorkerSeq, b.WorkerSeq), cmp.Compare(a.Part, b.Part))
+		return cmp.Or(cmp.Compare(r.places[a.Origin()], r.places[b.Origin()]), cmp.Compare(a.WorkerSeq, b.WorkerSeq), cmp.Compare(a.Part, b.Part))
 	})
 	for i := range all {
 		r.event(&all[i])
@@ -80,29 +81,6 @@ func (r *Renderer) Show(s sink.Summary, events iter.Seq2[schema.Event, error]) e
 		}
 	}
 	return r.Close()
-}
-
-// placesOf says where each event stands for a reader: at its first frame. Progress of A2A that a frame
-// ended together with an answer was made before that answer, whose first frame is earlier.
-func placesOf(events []schema.Event) map[origin]uint64 {
-	places := make(map[origin]uint64, len(events))
-	for i := len(events) - 1; i >= 0; i-- {
-		e := &events[i]
-		place := firstFrame(e)
-		if _, ok := e.Kind.(*schema.Progress); ok && e.Source.Protocol == schema.A2A && i+1 < len(events) && events[i+1].WorkerSeq == e.WorkerSeq {
-			place = min(place, places[events[i+1].Origin()])
-		}
-		places[e.Origin()] = place
-	}
-	return places
-}
-
-// firstFrame is where an event stands for a reader.
-func firstFrame(e *schema.Event) uint64 {
-	if len(e.Frames) == 0 {
-		return e.WorkerSeq
-	}
-	return e.Frames[0][0]
 }
 
 // gather puts what an event says of a tool on its card.

@@ -69,12 +69,13 @@ func (x *fold) closed() {
 		if e := x.exchanges[info.Exchange]; e != nil {
 			x.from = e
 			x.closeExchange(e, info)
+			x.forget(e)
 		}
 		return
 	}
 	died := info.Reason == schema.ReasonWriterDied
 	x.finish(died)
-	x.over, x.abandoned = schema.StatusEnded, false
+	x.over, x.died, x.lost = schema.StatusEnded, false, false
 	if died {
 		x.over = schema.StatusAbandoned
 	}
@@ -96,7 +97,7 @@ func (x *fold) About(session uint32) schema.About {
 	if session != 0 || x.seq == 0 {
 		return schema.About{}
 	}
-	about := schema.About{Agent: translate.CutAbout(x.peer), Status: x.status()}
+	about := schema.About{Agent: translate.CutAbout(x.peer), Title: x.title.heading(), Status: x.status()}
 	names := make([]string, 0, len(x.labels))
 	for k := range x.labels {
 		names = append(names, k)

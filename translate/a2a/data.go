@@ -20,7 +20,7 @@ func (x *fold) data() {
 		return
 	}
 	if f.Chan == schema.ChanCard {
-		x.card()
+		x.card(e)
 		return
 	}
 	x.reopen(e)
@@ -46,6 +46,7 @@ func (x *fold) data() {
 	default:
 		x.answer(e, f.Data)
 	}
+	x.entitle(e)
 	t := e.task
 	if f.Chan == schema.ChanRequest {
 		t = e.asked
@@ -80,7 +81,8 @@ func (x *fold) evidence(e *exchange) {
 	}
 }
 
-func (x *fold) card() {
+func (x *fold) card(e *exchange) {
+	x.entitleCard(e)
 	x.begun = true
 	value := x.controlValue()
 	if x.reader.DuplicateKey() {
@@ -221,6 +223,7 @@ func (x *fold) value(e *exchange, v jsontree.Value) {
 func (x *fold) undecodable(e *exchange) {
 	x.label = labelUndecodable
 	if e.status >= 400 {
+		x.entitleFault(e, jsontree.Value{})
 		x.failed(e, statusFault(e.status, x.frame.Data))
 	}
 }

@@ -15,6 +15,7 @@ type exchange struct {
 	id       string
 	call     wire.Call
 	method   string // in source labels
+	line     string // HTTP's request line
 	binding  string
 	dialect  wire.Dialect // that its request spoke; objects may differ
 	status   int          // HTTP status of the answer, 0 if not known
@@ -57,6 +58,15 @@ func (x *fold) known(id string) *exchange {
 	return e
 }
 
+// forget frees what an exchange was kept with: its close has come. A frame behind it begins another of
+// that id.
+func (x *fold) forget(e *exchange) {
+	delete(x.exchanges, e.id)
+	if t := e.loose; t != nil && len(t.calls) == 0 { // all that it said is durable, and nobody can name it
+		x.order = slices.DeleteFunc(x.order, func(other *task) bool { return other == t })
+	}
+}
+
 // exchange finds an exchange that goes on; what comes behind its end reopens it.
 func (x *fold) exchange(id string) *exchange {
 	e := x.known(id)
@@ -75,6 +85,9 @@ func (x *fold) reopen(e *exchange) {
 func (x *fold) witness(e *exchange, evidence wire.Evidence) {
 	if evidence.Status != 0 {
 		e.status = evidence.Status
+	}
+	if evidence.Path != "" && x.title.of == nil {
+		e.line = requestLine(evidence)
 	}
 	if call, dialect := wire.ReadPath(evidence.Method, evidence.Path); call != "" && e.call == "" {
 		e.call, e.method, e.binding, e.dialect = call, string(call), bindingREST, dialect
@@ -99,6 +112,7 @@ func (x *fold) touch(e *exchange, t *task) {
 		x.unfinished++
 	}
 	t.seen = true
+	x.breakOff(t, false)
 	if slices.Contains(e.tasks, t) {
 		return
 	}
@@ -133,6 +147,7 @@ func (x *fold) endExchange(e *exchange, cut bool, why string) {
 			t.streams--
 		}
 		x.leave(e, t, why)
+		x.breakOff(t, t.uses == 0 && (e.streams || cut))
 	}
 	e.tasks, e.task, e.counts, e.tail, e.streams = nil, nil, nil, nil, false
 }

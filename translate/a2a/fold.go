@@ -17,10 +17,12 @@ type fold struct {
 	peer    string
 	labels  map[string]string
 	ending
+	title     title
 	exchanges map[string]*exchange
 	going     []*exchange      // whose close has not come, by first frame
 	tasks     map[string]*task // by the peer's id, the newest incarnation
-	order     []*task          // all, those without an id too
+	order     []*task          // all, those without an id too, until their exchange has closed
+	numbers   int              // tasks so far
 	ids       map[string]int   // how often a message id was given out
 	users     map[userKey]bool // the user's words so far
 	told      map[userKey]bool // those that only the agent told of
@@ -60,7 +62,7 @@ func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
 	x.from, x.body, x.dialect, x.label = nil, nil, "", ""
 	x.failing = false
 	x.shared, x.owner, x.owned, x.named, x.shown, x.minted = false, nil, false, false, false, 0
-	x.joined, x.resting, x.before = nil, x.status() != schema.StatusOpen, x.over
+	x.joined, x.resting, x.before = nil, x.atRest(), x.over
 	if x.over != "" && f.Type != schema.TypeClose {
 		x.over = "" // a frame after the close reopens the capture
 		x.flags |= translate.Of(schema.FlagLate)
@@ -101,6 +103,7 @@ func (x *fold) finish(cut bool) {
 
 // emit gives a durable event made of the given frames. t is nil for what no task is named for.
 func (x *fold) emit(t *task, kind schema.Kind, frames []schema.Range, flags translate.FlagSet) {
+	x.title.hears(kind)
 	x.stamp.Emit(0, x.source(t), kind, false, frames, (x.flags | flags).List())
 }
 
@@ -143,11 +146,15 @@ func (x *fold) Open() translate.Open {
 	for _, t := range x.order {
 		for g := range t.growing() {
 			open.Frames[0] += translate.CountFrames(g.Frames())
-			if g == t.notes.open || g.Empty() {
-				continue // progress is live as notes, which have no index
+			if g == t.notes.open {
+				open.Notes = append(open.Notes, translate.OpenNote{TaskID: t.name, Text: t.notes.text()})
+				continue // it is live without an index
+			}
+			if g.Empty() {
+				continue
 			}
 			open.Messages = append(open.Messages, translate.OpenMessage{
-				MessageID: g.ID, Role: g.Role, Channel: g.Channel, Text: g.Text(), Next: g.Next(),
+				MessageID: g.ID, Role: g.Role, Channel: g.Channel, Text: g.Text(), Next: g.Next(), TaskID: t.name,
 			})
 		}
 		for _, c := range t.calls {

@@ -38,6 +38,7 @@ func (x *fold) object(e *exchange, v jsontree.Value) {
 		if !envelope.Error.Present() {
 			text = statusText(e.status, wire.FaultText(envelope.Result))
 		}
+		x.entitleFault(e, envelope.Error)
 		x.label = labelError
 		x.show(e.task, 0)
 	case len(arms) > 1:

@@ -186,7 +186,7 @@ func TestAPeerHasOneAgentID(t *testing.T) {
 }
 
 func TestAboutSaysThePeerAndHowItStands(t *testing.T) {
-	frames := talk(`o - {"protocol":"a2a","peer":"harbour","labels":{"k":"v"}}`, "~ e "+standing("working", ""), "x e", "X -")
+	frames := talk(`o - {"protocol":"a2a","peer":"harbour","labels":{"k":"v"}}`, "~ e "+standing("input-required", ""), "x e", "X -")
 	fold := Translator{}.Fold(testIdentity)
 	require.Equal(t, schema.About{}, fold.About(0))
 	for i := range frames[:3] {

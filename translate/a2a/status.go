@@ -165,6 +165,7 @@ func (x *fold) stop(t *task, state wire.State, stop *schema.Stop, flags translat
 	if t.seen && !t.stopped {
 		x.unfinished--
 	}
+	x.breakOff(t, false)
 	t.stopped, t.state, t.last = true, state, state
 	x.emitHere(t, stop, flags|t.flags)
 }

@@ -43,6 +43,7 @@ type task struct {
 	unheard map[wire.State]bool // unknown states that were noted
 	uses    int                 // exchanges going on that named it
 	streams int                 // those of them that stream
+	broken  bool                // the last exchange broke off, and nobody has gone on with it
 
 	artifacts map[string]*artifact
 	order     []*artifact
@@ -67,10 +68,11 @@ type task struct {
 
 func (x *fold) newTask(name, context string) *task {
 	t := &task{
-		name: name, context: context, use: 1, number: len(x.order), artifacts: map[string]*artifact{},
+		name: name, context: context, use: 1, number: x.numbers, artifacts: map[string]*artifact{},
 		said: map[digest]carrier{}, known: map[userKey]bool{}, knownIDs: map[string]bool{}, callIDs: map[string]*call{},
 	}
 	t.thought.channel = schema.Thought
+	x.numbers++
 	x.order = append(x.order, t)
 	return t
 }

@@ -61,6 +61,7 @@ func (x *fold) emitText(t *task, kind schema.Kind, g *growing, flags translate.F
 		frames, x.named = x.here, true
 		flags |= x.flags &^ x.ownFlags()
 	}
+	x.title.hears(kind)
 	x.stamp.Emit(0, x.source(t), kind, false, frames, flags.List())
 	x.free(g)
 }

@@ -89,6 +89,9 @@ func (c *capture) openReply() (schema.OpenReply, *failure) {
 		for _, m := range open.Messages {
 			r.Messages = append(r.Messages, schema.OpenMessage(m))
 		}
+		for _, n := range open.Notes {
+			r.Notes = append(r.Notes, schema.OpenNote(n))
+		}
 		for _, t := range open.Tools {
 			r.Tools = append(r.Tools, schema.OpenTool(t))
 		}

@@ -56,9 +56,11 @@ func AskedNames(call Call, dialect Dialect, params jsontree.Value) (task, contex
 	if len(task) == 0 {
 		task = ID(params, "taskId")
 	}
-	// 0.1 sends, and every call about a task but those about a push configuration, whose id it is.
+	// What 0.1 sends, and what every call about a task calls it, but for two of 1.0: they are about a push
+	// configuration, whose id it is. Before 1.0 they call the task so, too.
 	sent := dialect == V03 && message.Kind() == jsontree.Object
-	if len(task) == 0 && !sent && call != GetPush && call != DeletePush {
+	configs := dialect == V10 && (call == GetPush || call == DeletePush)
+	if len(task) == 0 && !sent && !configs {
 		task = ID(params, "id")
 	}
 	if len(context) == 0 {
