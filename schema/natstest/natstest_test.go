@@ -31,9 +31,13 @@ func TestRestartKeepsStoreAndAddress(t *testing.T) {
 		s.Restart(t)
 		require.Equal(t, url, s.URL())
 		require.Eventually(t, s.NC.IsConnected, 10*time.Second, 5*time.Millisecond)
-		m, ok, err := topology.Last(deadline(t), s.JS, topology.Raw, subject)
-		require.NoError(t, err)
-		require.True(t, ok)
+		var m topology.Message
+		require.Eventually(t, func() bool { // a server that has just begun answers when its disk lets it
+			var ok bool
+			var err error
+			m, ok, err = topology.Last(deadline(t), s.JS, topology.Raw, subject)
+			return err == nil && ok
+		}, time.Minute, 10*time.Millisecond)
 		require.Equal(t, "before", string(m.Data))
 	}
 	info, err := topology.Check(deadline(t), s.JS)
