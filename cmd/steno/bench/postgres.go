@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -46,8 +47,9 @@ func postgresAt(ctx context.Context, url string) (database, error) {
 			})
 		},
 		// COPY is the plain way in: inserts one by one would make the ceiling low.
-		insert: func(ctx context.Context, rows []row, batch int) error {
-			return do(ctx, func(conn *pgx.Conn) error {
+		insert: func(ctx context.Context, rows []row, batch int) (took time.Duration, err error) {
+			err = do(ctx, func(conn *pgx.Conn) error {
+				begin := time.Now()
 				for len(rows) > 0 {
 					n := min(batch, len(rows))
 					part := rows[:n]
@@ -60,8 +62,10 @@ func postgresAt(ctx context.Context, url string) (database, error) {
 					}
 					rows = rows[n:]
 				}
+				took = time.Since(begin)
 				return nil
 			})
+			return took, err
 		},
 	}, err
 }
