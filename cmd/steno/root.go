@@ -93,7 +93,7 @@ that proves the one follows from the other.`,
 	root.AddCommand(
 		a.demoCommand(), a.upCommand(), a.recordCommand(), a.proxyCommand(), a.importCommand(), a.translateCommand(),
 		a.lsCommand(), a.showCommand(), a.tailCommand(), a.replayCommand(), a.verifyCommand(), a.closeCommand(),
-		a.workerCommand(), a.streamsCommand(), a.doctorCommand(), a.versionCommand(),
+		a.workerCommand(), a.streamsCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	usageArgs(root)
 	return root
