@@ -27,17 +27,23 @@ type process struct {
 	completed                  chan error    // gives the end of one that is not started again
 	ended                      chan struct{} // closed when nothing runs any more
 
+	begun bool
+
 	mu      sync.Mutex
 	current *os.Process // nil while none runs
-	begun   bool
+}
+
+// once reports whether the process is to end by itself.
+func (p *process) once() bool { return p.restart == "" || p.restart == "on-failure" }
+
+func (p *process) begin(ctx context.Context) {
+	p.begun = true
+	go p.supervise(ctx)
 }
 
 // supervise runs the process, and again as the file says, until ctx ends.
 func (p *process) supervise(ctx context.Context) {
 	runtime.LockOSThread() // the signal at the parent's end is that of the thread which started it
-	p.mu.Lock()
-	p.begun = true
-	p.mu.Unlock()
 	defer close(p.ended)
 	for {
 		err := p.run(ctx)
@@ -97,10 +103,7 @@ func (p *process) kill() error { return p.signal(syscall.SIGKILL) }
 
 // end ends the process, whose supervisor was told before not to start another one.
 func (p *process) end() error {
-	p.mu.Lock()
-	begun := p.begun
-	p.mu.Unlock()
-	if !begun {
+	if !p.begun {
 		return nil
 	}
 	_ = p.signal(syscall.SIGTERM) // it may have ended

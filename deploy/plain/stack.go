@@ -19,6 +19,7 @@ type Options struct {
 	Programs  map[string]string // by the first word of a command; "steno" runs what the file builds
 	// Elsewhere are addresses of services that the caller started, by host:port as the file names them.
 	Elsewhere map[string]string
+	Only      []string // services to start, for a suite that needs no others; none: all
 	// RestartAfter is how long a process that ended stays down, where the file has it restarted.
 	RestartAfter time.Duration
 }
@@ -48,12 +49,19 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	for _, name := range order {
 		p := s.services[name]
 		if p == nil {
-			continue // elsewhere
+			continue // elsewhere, or not asked for
 		}
 		if err := s.await(ctx, s.file.Services[name].DependsOn); err != nil {
 			return s, fmt.Errorf("start %s: %w", name, err)
 		}
-		go p.supervise(running)
+		p.begin(running)
+	}
+	for _, name := range order {
+		if p := s.services[name]; p != nil && p.once() {
+			if err := p.done(ctx); err != nil {
+				return s, fmt.Errorf("run %s: %w", name, err)
+			}
+		}
 	}
 	return s, nil
 }
@@ -66,7 +74,7 @@ func newStack(o Options) (*Stack, error) {
 	}
 	s.addr = newAddresses(s.file, o.Elsewhere)
 	for name, service := range s.file.Services {
-		if s.addr.elsewhere(name) {
+		if s.addr.elsewhere(name) || len(o.Only) > 0 && !slices.Contains(o.Only, name) {
 			continue
 		}
 		if s.services[name], err = s.process(name, service); err != nil {
@@ -126,7 +134,7 @@ func (s *Stack) await(ctx context.Context, conditions map[string]Condition) erro
 	for name, c := range conditions {
 		p := s.services[name]
 		if p == nil {
-			continue // the caller started it
+			continue // not ours
 		}
 		var err error
 		switch c.Condition {
@@ -158,7 +166,13 @@ func (s *Stack) Kill(name string) error {
 }
 
 // Healthy waits until a service's health check passes.
-func (s *Stack) Healthy(ctx context.Context, name string) error { return s.services[name].healthy(ctx) }
+func (s *Stack) Healthy(ctx context.Context, name string) error {
+	p := s.services[name]
+	if p == nil {
+		return fmt.Errorf("wait for %s: no such process", name)
+	}
+	return p.healthy(ctx)
+}
 
 // Stop ends all processes, those first that depend on others.
 func (s *Stack) Stop() error {
@@ -216,3 +230,6 @@ func (f *File) order() (names []string, err error) {
 	}
 	return names, nil
 }
+
+// Names are the services that run here.
+func (s *Stack) Names() []string { return sorted(s.services) }
