@@ -23,9 +23,9 @@ import (
 // with the ledger, and the ledger's messages with what was said.
 func (d *deployment) check(t *testing.T, files []imported, turns int) {
 	captures := d.frames(t)
-	require.Len(t, captures, len(files)+1, "a capture a file, and the conversation")
+	require.Equal(t, len(files)+1, len(captures), "a capture a file, and the conversation")
 	for _, f := range files {
-		require.Len(t, captures[f.Capture], int(f.Frames), f.Capture)
+		require.EqualValues(t, f.Frames, len(captures[f.Capture]), "frames of %s", f.Capture)
 	}
 	want := map[string][]string{} // by transcript
 	frames, events, conversation := 0, 0, ""
@@ -41,9 +41,12 @@ func (d *deployment) check(t *testing.T, files []imported, turns int) {
 	}
 	got := d.ledger(t, events)
 	for transcript, list := range want {
-		require.Equal(t, list, got[transcript], transcript)
+		require.Equal(t, len(list), len(got[transcript]), "events of %s", transcript)
+		for i, event := range list {
+			require.Equal(t, event, got[transcript][i], "event %d of %s", i+1, transcript)
+		}
 	}
-	require.Len(t, got, len(want))
+	require.Equal(t, len(want), len(got), "transcripts")
 	questions, answers := 0, 0
 	for _, event := range got[conversation+"/0"] {
 		questions += strings.Count(event, `"kind":"Message","role":{"role":"User"},"text":"turn `)

@@ -57,8 +57,9 @@ type Healthcheck struct {
 	Retries  int      `yaml:"retries"`
 }
 
-// Read reads a Compose file, its variables filled in by lookup.
-func Read(path string, lookup func(string) (string, bool)) (*File, error) {
+// Read reads a Compose file, its variables filled in by lookup, which gives "" for what is not set. A value
+// is put into the text, so it must be one that YAML takes as it is.
+func Read(path string, lookup func(string) string) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func Read(path string, lookup func(string) (string, bool)) (*File, error) {
 var variable = regexp.MustCompile(`\$(?:\$|\{(\w+)(:\?([^}]*))?\}|.?)`)
 
 // interpolate fills in ${NAME} and ${NAME:?why it must be given}; $$ is a dollar sign.
-func interpolate(text string, lookup func(string) (string, bool)) (string, error) {
+func interpolate(text string, lookup func(string) string) (string, error) {
 	var failed error
 	filled := variable.ReplaceAllStringFunc(text, func(found string) string {
 		m := variable.FindStringSubmatch(found)
@@ -95,7 +96,7 @@ func interpolate(text string, lookup func(string) (string, bool)) (string, error
 			failed = errors.Join(failed, fmt.Errorf("%q: want ${NAME}, ${NAME:?why} or $$", found))
 			return ""
 		}
-		value, _ := lookup(m[1])
+		value := lookup(m[1])
 		if value == "" && m[2] != "" {
 			failed = errors.Join(failed, fmt.Errorf("%s: %s", m[1], m[3]))
 		}

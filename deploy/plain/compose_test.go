@@ -18,9 +18,8 @@ const (
 	compose = top + "/docker-compose.yml"
 )
 
-func passwords(name string) (string, bool) {
-	return "0123", name == "STENO_NATS_PASSWORD" || name == "STENO_DB_PASSWORD"
-}
+// passwords gives each variable a value that could be taken for a number.
+func passwords(string) string { return "0123" }
 
 // Nobody outside the machine reaches anything, and what the file names is there.
 func TestComposeFile(t *testing.T) {
@@ -61,20 +60,14 @@ func names(f *plain.File) (all []string) {
 }
 
 func TestComposeAsksForPasswords(t *testing.T) {
-	text, err := os.ReadFile(compose)
-	require.NoError(t, err)
 	for _, missing := range []string{"STENO_NATS_PASSWORD", "STENO_DB_PASSWORD"} {
-		_, err := plain.Read(compose, func(name string) (string, bool) { return "x", name != missing })
-		if err == nil { // what is not set is empty
-			_, err = plain.Read(compose, func(name string) (string, bool) {
-				if name == missing {
-					return "", false
-				}
-				return "x", true
-			})
-		}
+		_, err := plain.Read(compose, func(name string) string {
+			if name == missing {
+				return ""
+			}
+			return "x"
+		})
 		require.ErrorContains(t, err, missing+": set it")
-		require.Contains(t, string(text), "${"+missing+":?")
 	}
 }
 

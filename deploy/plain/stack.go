@@ -69,7 +69,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 func newStack(o Options) (*Stack, error) {
 	s := &Stack{o: o, services: map[string]*process{}, stop: func() {}}
 	var err error
-	if s.file, err = Read(o.Compose, func(name string) (string, bool) { v, ok := o.Variables[name]; return v, ok }); err != nil {
+	if s.file, err = Read(o.Compose, func(name string) string { return o.Variables[name] }); err != nil {
 		return s, err
 	}
 	s.addr = newAddresses(s.file, o.Elsewhere)
