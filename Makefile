@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 INPUTS  ?= 30000
 
-.PHONY: build install demo test race interop fuzz bench lint golden
+.PHONY: build install demo test race e2e interop fuzz bench lint golden
 
 build:            ## bin/steno
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/steno ./cmd/steno
@@ -23,6 +23,10 @@ race:             ## all tests under the race detector
 	@./.ci/postgres
 	$(GO) test -count=1 -race ./...
 
+e2e:              ## what docker-compose.yml describes, as processes: killed on the way, then compared
+	@./.ci/postgres
+	$(GO) test -tags e2e -count=1 -v -timeout 2m ./deploy/e2e
+
 interop:          ## A2A peers of the Go SDK, with and without the proxy; a module of its own
 	cd ingest/interop/a2a && $(GO) test -count=1 ./...
 
@@ -33,8 +37,8 @@ bench:            ## every benchmark, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 lint:             ## vet, staticcheck, tidy, gofmt
-	$(GO) vet ./...
-	$(GO) tool staticcheck ./...
+	$(GO) vet -tags e2e ./...
+	$(GO) tool staticcheck -tags e2e ./...
 	$(GO) mod tidy -diff
 	cd ingest/interop/a2a && $(GO) vet ./... && $(GO) mod tidy -diff
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }

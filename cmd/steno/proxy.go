@@ -123,10 +123,12 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	over := make(chan struct{})
-	defer close(over)
-	go a.stopProxy(signals, over, p, f.grace, cut)
-	return a.serveProxy(ctx, p, recorder, clients, pushes, func() { a.sayProxy(f, options, clients, pushes) })
+	// The first signal ends serving once it is said what is waited for.
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	over, told := make(chan struct{}), make(chan struct{})
+	go func() { defer close(told); a.stopProxy(signals, over, p, f.grace, stop, cut) }()
+	defer func() { close(over); <-told; stop() }()
+	return a.serveProxy(serving, p, recorder, clients, pushes, func() { a.sayProxy(f, options, clients, pushes) })
 }
 
 // proxySeries makes the journals that the proxy writes. What goes to a NATS is published

@@ -9,9 +9,9 @@ import (
 	"github.com/steno-io/steno/ingest/proxy"
 )
 
-// stopProxy waits for signals until over: the first one, which ends the command's context, too, lets
-// exchanges run on for the grace; the second one cuts them off.
-func (a *app) stopProxy(signals chan os.Signal, over <-chan struct{}, p *proxy.Proxy, grace time.Duration, cut func()) {
+// stopProxy waits for signals until over: the first one stops serving, and lets exchanges run on for the
+// grace; the second one cuts them off.
+func (a *app) stopProxy(signals chan os.Signal, over <-chan struct{}, p *proxy.Proxy, grace time.Duration, stop, cut func()) {
 	select {
 	case <-signals:
 	case <-over:
@@ -25,6 +25,7 @@ func (a *app) stopProxy(signals chan os.Signal, over <-chan struct{}, p *proxy.P
 	case n > 1:
 		fmt.Fprintf(a.err, "steno proxy: stopping: %d exchanges run on, up to %s; a second signal stops at once\n", n, grace)
 	}
+	stop()
 	select {
 	case <-signals:
 		signal.Stop(signals) // the next one ends the process
