@@ -121,22 +121,35 @@ func connectStreams(ctx context.Context, destination string) (*streams, error) {
 		return nil, err
 	}
 	s := &streams{conn: conn}
-	if s.js, err = jetstream.New(conn); err != nil {
-		err = fmt.Errorf("open JetStream: %w", err)
-	}
-	if err == nil {
-		s.info, err = topology.Check(ctx, s.js)
-	}
-	if err == nil {
-		s.blobs, err = topology.OpenBlobs(ctx, s.js)
-	}
-	if err == nil {
-		s.filed, err = topology.OpenFiled(ctx, s.js)
-	}
-	if err != nil {
-		conn.Close()
-		return nil, err
+	for began := time.Now(); ; {
+		if err = s.open(ctx); err == nil {
+			break
+		}
+		// A cluster that has just lost a leader answers when it has the next one.
+		if ctx.Err() != nil || !isTransient(err) || time.Since(began) > patience {
+			conn.Close()
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(raceEvery):
+		}
 	}
 	s.batchFrom = publish.BatchFrom(s.info.Replicas, true)
 	return s, nil
+}
+
+// open checks the streams and opens the buckets.
+func (s *streams) open(ctx context.Context) (err error) {
+	if s.js, err = jetstream.New(s.conn); err != nil {
+		return fmt.Errorf("open JetStream: %w", err)
+	}
+	if s.info, err = topology.Check(ctx, s.js); err != nil {
+		return err
+	}
+	if s.blobs, err = topology.OpenBlobs(ctx, s.js); err != nil {
+		return err
+	}
+	s.filed, err = topology.OpenFiled(ctx, s.js)
+	return err
 }
