@@ -1,5 +1,6 @@
-// Package journal keeps what a tap reads on the local disk, one file a connection, until it is
-// stored elsewhere: an append is a write to the page cache, a reader follows while the writer lives.
+// Package journal keeps what a tap reads on the local disk until it is stored elsewhere, one file a
+// connection, or one after the other for a proxy: an append is a write to the page cache, a reader
+// follows while the writer lives.
 package journal
 
 import (
