@@ -33,6 +33,7 @@ type Worker struct {
 	buffers    buffers
 	counts     counts
 	serving    serving
+	parked     parkedWatch
 }
 
 // New makes a worker. It starts nothing.
@@ -41,7 +42,8 @@ func New(o Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Worker{opts: o, log: o.Log, js: o.JS, ready: make(chan struct{}), stopped: make(chan struct{}), queue: newQueue()}, nil
+	return &Worker{opts: o, log: o.Log, js: o.JS, ready: make(chan struct{}), stopped: make(chan struct{}), queue: newQueue(),
+		parked: parkedWatch{make(chan struct{}, 1)}}, nil
 }
 
 // Run folds until ctx ends and then returns nil; it may be called once. What was folded and not
@@ -85,6 +87,7 @@ func (w *Worker) run(ctx context.Context) error {
 	}
 	close(w.ready)
 	group.Go(func() error { return w.sendHeads(inner) })
+	group.Go(func() error { return w.watchParked(inner) })
 	group.Go(func() error { return w.watch(inner) })
 	return group.Wait()
 }
@@ -162,5 +165,30 @@ func (w *Worker) watch(ctx context.Context) error {
 					stream, now.Created[stream].Format(time.RFC3339Nano))
 			}
 		}
+		if err := w.look(ctx); err != nil {
+			return err
+		}
+		w.parked.again()
 	}
+}
+
+// look takes those partitions anew whose last messages the streams have lost.
+func (w *Worker) look(ctx context.Context) error {
+	for _, p := range w.serving.all() {
+		select {
+		case <-p.began:
+		default:
+			continue // it looks by itself
+		}
+		frame, record := p.mark.now()
+		why, err := p.fits(ctx, frame, record)
+		if err != nil {
+			return err
+		}
+		if why != nil {
+			w.log.Warn().Err(why).Uint32("partition", p.number).Msg("the streams have lost messages; the partition is taken anew")
+			w.takeAnew(p)
+		}
+	}
+	return nil
 }
