@@ -20,6 +20,9 @@ func (w *Worker) commitAll(ctx context.Context) error {
 		if !ok {
 			return ctx.Err()
 		}
+		if err := w.gate.pass(ctx); err != nil {
+			return err
+		}
 		var err error
 		if payload, err = w.commit(ctx, c, payload[:0]); err != nil {
 			return err

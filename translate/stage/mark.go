@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/steno-io/steno/schema"
@@ -175,7 +176,8 @@ func (p *partition) writeMark(ctx context.Context, m mark) error {
 	if err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
-	ack, err := w.js.Publish(ctx, topology.ParkedSubject(markKey(p.number)), value, jetstream.WithExpectLastSequencePerSubject(k.revision))
+	msg := &nats.Msg{Subject: topology.ParkedSubject(markKey(p.number)), Data: value}
+	ack, err := w.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(k.revision))
 	if err == nil {
 		k.stored, k.revision, k.claimed = m, ack.Sequence, true
 		p.stored.Store(m.Frame.Seq)

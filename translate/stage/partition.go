@@ -68,6 +68,9 @@ func (p *partition) consume(ctx context.Context) error {
 		if err := p.backlog.wait(ctx); err != nil {
 			return err
 		}
+		if err := p.worker.gate.pass(ctx); err != nil {
+			return err
+		}
 		if err := p.handle(ctx, m); err != nil {
 			return err
 		}

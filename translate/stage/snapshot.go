@@ -83,6 +83,7 @@ func (w *Worker) keep(ctx context.Context, c *capture, s *snapshot) error {
 	old := c.blob
 	c.kept, c.blob, c.distrusts = s.Frame, s.blob, false
 	c.covered(s.StreamSeq)
+	c.due() // the frames that came meanwhile may be many
 	if old != "" && old != s.blob {
 		if err := w.blobs.Delete(ctx, c.id, old); err != nil {
 			w.log.Debug().Err(err).Stringer("capture", c.id).Msg("delete the state of the last snapshot")

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
@@ -34,6 +32,7 @@ type Worker struct {
 	counts     counts
 	serving    serving
 	parked     parkedWatch
+	gate       gate
 }
 
 // New makes a worker. It starts nothing.
@@ -136,59 +135,4 @@ func (w *Worker) open(ctx context.Context) error {
 		w.parkedKeys, err = w.js.KeyValue(ctx, topology.Parked)
 		return err
 	})
-}
-
-// watch checks the streams again after each reconnect: the server may have come back with others.
-func (w *Worker) watch(ctx context.Context) error {
-	connected := w.js.Conn().StatusChanged(nats.CONNECTED)
-	defer w.js.Conn().RemoveStatusListener(connected)
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case _, ok := <-connected:
-			if !ok {
-				return fmt.Errorf("watch connection: %w", nats.ErrConnectionClosed)
-			}
-		}
-		var now topology.Info
-		err := w.retry(ctx, "check streams after a reconnect", func() (err error) {
-			now, err = topology.Check(ctx, w.js)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for stream, created := range w.info.Created {
-			if !now.Created[stream].Equal(created) {
-				return fmt.Errorf("check streams after a reconnect: %s was made anew at %s: what is folded is of the old one",
-					stream, now.Created[stream].Format(time.RFC3339Nano))
-			}
-		}
-		if err := w.look(ctx); err != nil {
-			return err
-		}
-		w.parked.again()
-	}
-}
-
-// look takes those partitions anew whose last messages the streams have lost.
-func (w *Worker) look(ctx context.Context) error {
-	for _, p := range w.serving.all() {
-		select {
-		case <-p.began:
-		default:
-			continue // it looks by itself
-		}
-		frame, record := p.mark.now()
-		why, err := p.fits(ctx, frame, record)
-		if err != nil {
-			return err
-		}
-		if why != nil {
-			w.log.Warn().Err(why).Uint32("partition", p.number).Msg("the streams have lost messages; the partition is taken anew")
-			w.takeAnew(p)
-		}
-	}
-	return nil
 }
