@@ -5,41 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/steno-io/steno/cmd/steno/holder"
+	"github.com/steno-io/steno/ingest/publish"
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/sqlite"
-	"github.com/steno-io/steno/translate/stage"
 )
 
-// Times of a session.
-const (
-	raceEvery = 50 * time.Millisecond
-	patience  = 30 * time.Second // with a holder that is there, but does not answer
-)
-
-// session is a command's access to a data directory: through the process that holds it, or through
-// the embedded pipeline that this command starts for as long as it runs. When a command that holds the
-// directory ends, the sessions that went through it race for its place; where an up ends, or a holder
-// is killed, they wait for the next one.
-type session struct {
+// directory is a data directory: through the process that holds it, or through the embedded pipeline
+// that this command starts for as long as it runs. When a command that holds the directory ends, those
+// that went through it race for its place; where an up ends, or a holder is killed, they wait for the
+// next one.
+type directory struct {
 	dir    holder.Dir
 	client *holder.Client
-	js     jetstream.JetStream
-	info   topology.Info
-	ledger *sqlite.Ledger // read-only
-	// unstored says of each journal and capture that does not come through why. What a command answers
-	// is without it.
-	unstored []string
-	stalled  error // of the captures that were waited for in vain since
 
 	options  holder.Options
 	end      context.CancelCauseFunc
@@ -48,7 +34,6 @@ type session struct {
 
 	mu        sync.Mutex
 	pipelines []*pipeline
-	held      *pipeline // where this process was the holder when the first answer came
 }
 
 // pipeline is a holder that this process runs.
@@ -58,12 +43,14 @@ type pipeline struct {
 	err  error // once done
 }
 
-// open opens the data directory. It answers only when what the journals held is numbered; of what does
-// not come through it warns. The context that it gives ends when the directory has no holder any more.
-func (a *app) open(ctx context.Context, name string) (*session, context.Context, error) {
-	s := &session{dir: a.dir()}
-	ctx, s.end = context.WithCancelCause(ctx)
-	if err := s.begin(ctx, a, name); err != nil {
+// openDirectory opens the data directory. It answers only when what the journals held is numbered; of
+// what does not come through it warns. The context that it gives ends when the directory has no holder
+// any more.
+func (a *app) openDirectory(ctx context.Context, name string) (*session, context.Context, error) {
+	d := &directory{dir: a.dir()}
+	s := &session{site: d}
+	ctx, d.end = context.WithCancelCause(ctx)
+	if err := d.begin(ctx, a, s, name); err != nil {
 		return nil, ctx, errors.Join(why(ctx, err), s.close())
 	}
 	for _, what := range s.unstored {
@@ -72,54 +59,51 @@ func (a *app) open(ctx context.Context, name string) (*session, context.Context,
 	return s, ctx, nil
 }
 
-func (s *session) begin(ctx context.Context, a *app, name string) (err error) {
-	if s.options, err = a.holderOptions(holder.Command); err != nil {
+func (d *directory) begin(ctx context.Context, a *app, s *session, name string) (err error) {
+	if d.options, err = a.holderOptions(holder.Command); err != nil {
 		return err
 	}
-	if err := s.hold(ctx); err != nil {
+	if err := d.hold(ctx); err != nil {
 		return err
 	}
-	if s.client, err = s.dir.ConnectOr(ctx, "steno "+name, func() error { return s.hold(ctx) }); err != nil {
+	if d.client, err = d.dir.ConnectOr(ctx, "steno "+name, func() error { return d.hold(ctx) }); err != nil {
 		return err
 	}
-	s.keeping.Go(func() { s.keep(ctx) })
-	if address, err := s.dir.ReadAddress(); err == nil && address.Version != version {
+	d.keeping.Go(func() { d.keep(ctx) })
+	if address, err := d.dir.ReadAddress(); err == nil && address.Version != version {
 		a.log.Warn().Str("holder", address.Version).Str("this", version).Msg("another version of steno holds the data directory")
 	}
-	if s.js, err = jetstream.New(s.client.Conn); err != nil {
+	s.conn = d.client.Conn
+	if s.js, err = jetstream.New(s.conn); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
-	if err := s.patient(ctx, func() (err error) {
+	if err := d.patient(ctx, func() (err error) {
 		s.info, err = topology.Check(ctx, s.js)
 		return err
 	}); err != nil {
 		return err
 	}
-	if s.unstored, err = s.client.Drain(ctx); err != nil {
+	s.batchFrom = publish.BatchFrom(s.info.Replicas, d.options.SyncInterval == 0)
+	if s.unstored, err = d.client.Drain(ctx); err != nil {
 		return err
 	}
-	s.answered.Store(true)
-	s.held = s.holding()
-	return s.patient(ctx, func() (err error) {
-		s.ledger, err = sqlite.Open(s.dir.Ledger(), sqlite.Options{ReadOnly: true})
-		return err
+	d.answered.Store(true)
+	return d.patient(ctx, func() error {
+		l, err := sqlite.Open(d.dir.Ledger(), sqlite.Options{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		s.ledger = l
+		return nil
 	})
 }
 
-// why gives the reason for which a context ended, where that is what an error says.
-func why(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
-		return cause
-	}
-	return err
-}
-
 // hold takes the directory if nobody has it.
-func (s *session) hold(ctx context.Context) error {
-	if s.holding() != nil {
+func (d *directory) hold(ctx context.Context) error {
+	if d.holding() != nil {
 		return nil
 	}
-	h, err := holder.Acquire(ctx, s.options)
+	h, err := holder.Acquire(ctx, d.options)
 	if errors.Is(err, holder.ErrHeld) {
 		return nil
 	}
@@ -129,23 +113,23 @@ func (s *session) hold(ctx context.Context) error {
 	// It runs until close, also when ctx has ended: what was asked before is still answered.
 	held, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &pipeline{stop: stop, done: make(chan struct{})}
-	s.mu.Lock()
-	s.pipelines = append(s.pipelines, p)
-	s.mu.Unlock()
+	d.mu.Lock()
+	d.pipelines = append(d.pipelines, p)
+	d.mu.Unlock()
 	go func() { // close waits for it
 		defer close(p.done)
 		if _, p.err = h.Run(held); p.err != nil {
-			s.end(p.err)
+			d.end(p.err)
 		}
 	}()
 	return nil
 }
 
 // holding is the pipeline by which this process holds the directory; nil if it does not.
-func (s *session) holding() *pipeline {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.pipelines {
+func (d *directory) holding() *pipeline {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.pipelines {
 		select {
 		case <-p.done:
 		default:
@@ -156,29 +140,29 @@ func (s *session) holding() *pipeline {
 }
 
 // keep looks after the holder until ctx ends: when it is lost, this session takes its place if it was a
-// command that has left, or if this session has no answer yet; else it waits for the next one, and ends
+// command that has left, or if this command has no answer yet; else it waits for the next one, and ends
 // ctx when none comes.
-func (s *session) keep(ctx context.Context) {
+func (d *directory) keep(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.client.Gone():
-			s.end(holder.ErrGone)
+		case <-d.client.Gone():
+			d.end(holder.ErrGone)
 			return
-		case <-s.client.Lost():
+		case <-d.client.Lost():
 		}
-		for ctx.Err() == nil && !s.client.Connected() {
-			if !s.answered.Load() || s.dir.Left() {
-				if err := s.hold(ctx); err != nil {
-					s.end(err)
+		for ctx.Err() == nil && !d.client.Connected() {
+			if !d.answered.Load() || d.dir.Left() {
+				if err := d.hold(ctx); err != nil {
+					d.end(err)
 					return
 				}
 			}
 			select {
 			case <-ctx.Done():
-			case <-s.client.Gone():
-				s.end(holder.ErrGone)
+			case <-d.client.Gone():
+				d.end(holder.ErrGone)
 				return
 			case <-time.After(raceEvery):
 			}
@@ -189,10 +173,10 @@ func (s *session) keep(ctx context.Context) {
 // patient asks what any holder of the directory may answer, and asks again where the answer may have
 // been lost because the holder changed. It returns ctx's cause when that ends, and errors that another
 // try does not mend.
-func (s *session) patient(ctx context.Context, ask func() error) error {
+func (d *directory) patient(ctx context.Context, ask func() error) error {
 	began := time.Now()
 	for {
-		changes := s.client.Changes()
+		changes := d.client.Changes()
 		err := ask()
 		switch {
 		case err == nil:
@@ -201,7 +185,7 @@ func (s *session) patient(ctx context.Context, ask func() error) error {
 			return context.Cause(ctx)
 		case isAny(err, sink.ErrVersion, topology.ErrDrifted, topology.ErrPartitions, fs.ErrPermission):
 			return err // no other holder mends it
-		case !s.client.Connected(), s.client.Changes() != changes: // asked while the holder changed
+		case !d.client.Connected(), d.client.Changes() != changes: // asked while the holder changed
 		case !isTransient(err), time.Since(began) > patience:
 			return err
 		}
@@ -213,46 +197,20 @@ func (s *session) patient(ctx context.Context, ask func() error) error {
 	}
 }
 
-// parked lists the captures that the stage has parked.
-func (s *session) parked(ctx context.Context) (list []stage.ParkedCapture, err error) {
-	err = s.patient(ctx, func() (err error) {
-		list, err = stage.ListParked(ctx, s.js)
-		return err
-	})
-	return list, err
+// settle implements site.
+func (d *directory) settle(ctx context.Context, id schema.Identity, frame uint64) error {
+	return d.client.Settle(ctx, id, frame)
 }
 
-// blobs opens what is kept apart from the streams.
-func (s *session) blobs(ctx context.Context) (blobs *topology.Blobs, err error) {
-	err = s.patient(ctx, func() (err error) {
-		blobs, err = topology.OpenBlobs(ctx, s.js)
-		return err
-	})
-	return blobs, err
-}
-
-// isTransient tells errors that a busy server gives, or a holder on its way.
-func isTransient(err error) bool {
-	return isAny(err, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
-		jetstream.ErrNoStreamResponse, context.DeadlineExceeded, fs.ErrNotExist)
-}
-
-func isAny(err error, targets ...error) bool {
-	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
-}
-
-// close gives everything back and waits for the pipeline that this process runs.
-func (s *session) close() error {
+// close gives the directory back and waits for the pipeline that this process runs.
+func (d *directory) close() error {
 	var errs []error
-	if s.ledger != nil {
-		errs = append(errs, s.ledger.Close())
+	d.end(nil)
+	d.keeping.Wait()
+	if d.client != nil {
+		d.client.Close()
 	}
-	s.end(nil)
-	s.keeping.Wait()
-	if s.client != nil {
-		s.client.Close()
-	}
-	for _, p := range s.pipelines {
+	for _, p := range d.pipelines {
 		p.stop()
 		<-p.done
 		errs = append(errs, p.err)
