@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/steno-io/steno/cmd/steno/holder"
+	"github.com/steno-io/steno/ingest/publish"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/sqlite"
@@ -86,7 +87,7 @@ func (s *session) begin(ctx context.Context, a *app, name string) (err error) {
 	if address, err := s.dir.ReadAddress(); err == nil && address.Version != version {
 		a.log.Warn().Str("holder", address.Version).Str("this", version).Msg("another version of steno holds the data directory")
 	}
-	if s.js, err = jetstream.New(s.client.Conn); err != nil {
+	if s.js, err = jetstream.New(s.client.Conn, publish.Forget()); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
 	if err := s.patient(ctx, func() (err error) {
