@@ -123,10 +123,11 @@ func (s *session) settleAll(ctx context.Context, frames verify.Stream) (map[sche
 // heads gives each capture's last frame.
 func (s *session) heads(ctx context.Context, frames verify.Stream) (map[schema.Identity]uint64, error) {
 	heads := map[schema.Identity]uint64{}
-	for id, err := range frames.Captures(ctx) {
+	for held, err := range frames.Captures(ctx) {
 		if err != nil {
 			return nil, err
 		}
+		id := held.Capture
 		m, _, err := topology.Last(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions))
 		if err != nil {
 			return nil, err
