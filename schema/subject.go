@@ -54,6 +54,11 @@ func StateSubject(id Identity, partitions uint32) string {
 	return statePrefix + partitioned(id, partitions)
 }
 
+// StatePartition is the filter of one partition's snapshots.
+func StatePartition(p uint32) string {
+	return statePrefix + strconv.FormatUint(uint64(p), 10) + ".>"
+}
+
 // OpenSubject is where the owner of the capture's partition answers what is open in it.
 func OpenSubject(id Identity, partitions uint32) string {
 	return openPrefix + partitioned(id, partitions)

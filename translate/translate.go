@@ -15,6 +15,9 @@ type Translator interface {
 	Version() string
 	// Fold starts the fold of a capture.
 	Fold(id schema.Identity) Fold
+	// Restore makes the fold of that capture whose state was appended: it goes on as that one would
+	// have. It keeps nothing of state. An error wraps ErrState.
+	Restore(id schema.Identity, state []byte) (Fold, error)
 }
 
 // Fold is the state of one capture. It is not safe for concurrent use.
@@ -28,6 +31,9 @@ type Fold interface {
 	Open() Open
 	// About tells what a list shows of a session; the zero value where nothing is known.
 	About(session uint32) schema.About
+	// AppendState appends the whole state between two frames, for Translator.Restore. Folds of the same
+	// frames give the same bytes.
+	AppendState(dst []byte) []byte
 }
 
 // Open is what a fold holds unfinished.

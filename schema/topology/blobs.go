@@ -100,6 +100,16 @@ func (b *Blobs) get(ctx context.Context, key, sha string) ([]byte, error) {
 	return data, nil
 }
 
+// Delete takes a payload away that nothing refers to any more; it may be gone already.
+func (b *Blobs) Delete(ctx context.Context, id schema.Identity, sha string) error {
+	ctx, cancel := context.WithTimeout(ctx, blobWithin)
+	defer cancel()
+	if err := b.store.Delete(ctx, blobKey(id, sha)); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		return fmt.Errorf("delete blob %s: %w", blobKey(id, sha), err)
+	}
+	return nil
+}
+
 // blobKey is where a payload of a capture stands.
 func blobKey(id schema.Identity, sha string) string {
 	return id.String() + "/" + sha

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"testing"
 	"time"
 
@@ -142,4 +143,25 @@ func TestRecordFromMessage(t *testing.T) {
 	r, _, err = blobs.Record(ctx, topology.Message{Subject: subject, Header: header})
 	require.NoError(t, err)
 	require.Equal(t, want, r)
+}
+
+func TestADeletedBlobIsGone(t *testing.T) {
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	blobs, err := topology.OpenBlobs(ctx, s.JS)
+	require.NoError(t, err)
+	sha, err := blobs.Put(ctx, identity, []byte("state"))
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, blobs.Delete(ctx, identity, sha))
+	}
+	require.NoError(t, blobs.Delete(ctx, identity, strings.Repeat("0", 64)), "never there")
+	_, err = blobs.Get(ctx, identity, sha)
+	require.ErrorIs(t, err, topology.ErrBlob)
+	again, err := blobs.Put(ctx, identity, []byte("state"))
+	require.NoError(t, err)
+	require.Equal(t, sha, again)
+	data, err := blobs.Get(ctx, identity, sha)
+	require.NoError(t, err)
+	require.Equal(t, "state", string(data))
 }

@@ -45,6 +45,7 @@ type follower struct {
 	subject string
 	next    uint64 // stream sequence that the next message has at least
 	bounded bool   // end with errDrained or ErrStalled instead of waiting for ever
+	bare    bool   // messages come without their payload
 
 	consumer   jetstream.Consumer
 	messages   jetstream.MessagesContext
@@ -130,6 +131,7 @@ func (f *follower) open(ctx context.Context) error {
 	defer cancel()
 	consumer, err := f.js.CreateConsumer(within, f.stream, jetstream.ConsumerConfig{
 		FilterSubject:     f.subject,
+		HeadersOnly:       f.bare,
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:       f.next,
 		AckPolicy:         jetstream.AckNonePolicy,

@@ -41,3 +41,22 @@ func Last(ctx context.Context, js jetstream.JetStream, stream, subject string) (
 	}
 	return Message{Subject: raw.Subject, Seq: raw.Sequence, Time: raw.Time, Header: raw.Header, Data: raw.Data}, true, nil
 }
+
+// At reads the message of a stream sequence from the stream's leader; ok is false if there is none, or no
+// more. It waits at most 5 seconds.
+func At(ctx context.Context, js jetstream.JetStream, stream string, seq uint64) (m Message, ok bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	s, err := js.Stream(ctx, stream)
+	if err != nil {
+		return Message{}, false, fmt.Errorf("read message %d of stream %s: %w", seq, stream, err)
+	}
+	raw, err := s.GetMsg(ctx, seq)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return Message{}, false, nil
+	}
+	if err != nil {
+		return Message{}, false, fmt.Errorf("read message %d of stream %s: %w", seq, stream, err)
+	}
+	return Message{Subject: raw.Subject, Seq: raw.Sequence, Time: raw.Time, Header: raw.Header, Data: raw.Data}, true, nil
+}

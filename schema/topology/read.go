@@ -13,6 +13,15 @@ import (
 // the filter's last message as of the call. What is stored meanwhile is not given. An error ends the
 // sequence; it wraps ErrStalled if messages are there and do not arrive for 30 seconds.
 func Read(ctx context.Context, js jetstream.JetStream, stream, subject string, from uint64) iter.Seq2[Message, error] {
+	return read(ctx, js, stream, subject, from, false)
+}
+
+// ReadHeaders is Read of all messages, without their payload.
+func ReadHeaders(ctx context.Context, js jetstream.JetStream, stream, subject string) iter.Seq2[Message, error] {
+	return read(ctx, js, stream, subject, 1, true)
+}
+
+func read(ctx context.Context, js jetstream.JetStream, stream, subject string, from uint64, bare bool) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		end, ok, err := Last(ctx, js, stream, subject)
 		if err != nil {
@@ -22,11 +31,11 @@ func Read(ctx context.Context, js jetstream.JetStream, stream, subject string, f
 		if !ok || end.Seq < from {
 			return
 		}
-		if end.Seq == from { // the usual answer to "what came after the last that I know"
+		if end.Seq == from && !bare { // the usual answer to "what came after the last that I know"
 			yield(end, nil)
 			return
 		}
-		f := follower{js: js, stream: stream, subject: subject, next: max(from, 1), bounded: true}
+		f := follower{js: js, stream: stream, subject: subject, next: max(from, 1), bounded: true, bare: bare}
 		defer f.close()
 		for {
 			m, err := f.receive(ctx)

@@ -256,3 +256,32 @@ func consumers(t testing.TB, js jetstream.JetStream) []string {
 	require.NoError(t, list.Err())
 	return names
 }
+
+func TestReadHeadersLeavesThePayloadOut(t *testing.T) {
+	s := natstest.Start(t)
+	fill(t, s.JS, 3, subjectA, subjectB)
+	var seqs []uint64
+	for m, err := range topology.ReadHeaders(deadline(t), s.JS, topology.Raw, subjectA) {
+		require.NoError(t, err)
+		require.NotEmpty(t, m.Header.Get("Steno-Seq"))
+		require.Empty(t, m.Data)
+		seqs = append(seqs, m.Seq)
+	}
+	require.Equal(t, []uint64{1, 3, 5}, seqs)
+}
+
+func TestAt(t *testing.T) {
+	s := natstest.Start(t)
+	fill(t, s.JS, 2, subjectA, subjectB)
+	m, ok, err := topology.At(deadline(t), s.JS, topology.Raw, 4)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, subjectB, m.Subject)
+	require.EqualValues(t, 4, m.Seq)
+	require.Equal(t, "2", string(m.Data))
+	for _, seq := range []uint64{5, 1 << 60} {
+		_, ok, err = topology.At(deadline(t), s.JS, topology.Raw, seq)
+		require.NoError(t, err)
+		require.False(t, ok)
+	}
+}

@@ -36,6 +36,15 @@ const (
 	blobStream   = "OBJ_" + Blob
 )
 
+// ParkedStream is the stream of the bucket STENO_PARKED, on which each key has a subject.
+const ParkedStream = parkedStream
+
+// ParkedSubject is the subject of a key of STENO_PARKED, for a write that states what it stands behind.
+func ParkedSubject(key string) string { return "$KV." + Parked + "." + key }
+
+// ParkedKey reads such a subject.
+func ParkedKey(subject string) string { return strings.TrimPrefix(subject, "$KV."+Parked+".") }
+
 // dedupWindow is the shortest that the server takes. No message has a Nats-Msg-Id: fences, not
 // windows, keep a frame from being stored twice, and a longer window only costs memory.
 const dedupWindow = 100 * time.Millisecond

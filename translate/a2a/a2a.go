@@ -30,7 +30,9 @@ var _ translate.Translator = Translator{}
 func (Translator) Version() string { return Version }
 
 // Fold implements translate.Translator.
-func (Translator) Fold(id schema.Identity) translate.Fold {
+func (Translator) Fold(id schema.Identity) translate.Fold { return newFold(id) }
+
+func newFold(id schema.Identity) *fold {
 	return &fold{
 		id: id, stamp: translate.NewStamp(id),
 		reader: jsontree.Reader{Depth: wire.Depth}, exchanges: map[string]*exchange{},

@@ -9,10 +9,10 @@ import (
 
 // fold is the state of one conversation.
 type fold struct {
-	id      schema.Identity
+	id      schema.Identity `state:"-"`
 	stamp   translate.Stamp
-	reader  jsontree.Reader
-	aside   jsontree.Reader // for evidence, which stands beside a body
+	reader  jsontree.Reader `state:"-"`
+	aside   jsontree.Reader `state:"-"` // for evidence, which stands beside a body
 	profile profile
 	peer    string
 	labels  map[string]string
@@ -28,19 +28,19 @@ type fold struct {
 	told      map[userKey]bool // those that only the agent told of
 	contexts  map[string]bool  // conversations named so far
 	context   string           // the one named last
-	key       []byte           // scratch
-	events    []wire.Event     // scratch
-	room      []jsontree.Value // scratch
-	arms      []wire.Arm       // scratch
-	spare     []byte           // for the payloads of the next open text
+	key       []byte           `state:"-"` // scratch
+	events    []wire.Event     `state:"-"` // scratch
+	room      []jsontree.Value `state:"-"` // scratch
+	arms      []wire.Arm       `state:"-"` // scratch
+	spare     []byte           `state:"-"` // for the payloads of the next open text
 
 	// The rest belongs to the frame being folded.
-	frame   *schema.Frame
+	frame   *schema.Frame `state:"-"`
 	seq     uint64
 	here    []schema.Range // the frame itself, shared by its events
 	flags   translate.FlagSet
 	from    *exchange
-	body    []byte        // the frame's JSON text, where it is one value
+	body    []byte        `state:"-"` // the frame's JSON text, where it is one value
 	dialect wire.Dialect  // of the object being folded
 	label   string        // last element of the frame's source label
 	failing bool          // the event says that it is an error
@@ -72,7 +72,7 @@ func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
 	} else {
 		x.data()
 	}
-	x.frame = nil
+	x.frame, x.body, x.owner = nil, nil, nil // an owner that is left has lost the frame to an event
 	return x.stamp.Done()
 }
 

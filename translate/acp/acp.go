@@ -23,7 +23,9 @@ var _ translate.Translator = Translator{}
 func (Translator) Version() string { return Version }
 
 // Fold implements translate.Translator.
-func (Translator) Fold(id schema.Identity) translate.Fold {
+func (Translator) Fold(id schema.Identity) translate.Fold { return newFold(id) }
+
+func newFold(id schema.Identity) *fold {
 	f := &fold{
 		id: id, stamp: translate.NewStamp(id), dialect: "1", status: schema.StatusOpen,
 		ordinals: map[string]uint32{}, requests: map[requestKey]*request{},

@@ -10,9 +10,9 @@ import (
 
 // fold is the state of one connection.
 type fold struct {
-	id       schema.Identity
+	id       schema.Identity `state:"-"`
 	stamp    translate.Stamp
-	reader   jsontree.Reader
+	reader   jsontree.Reader `state:"-"`
 	dialect  string
 	sessions []*session        // by ordinal; 0 is the connection
 	ordinals map[string]uint32 // by the peer's session id
@@ -28,7 +28,7 @@ type fold struct {
 	shared map[uint64]bool
 
 	// The rest belongs to the frame being folded.
-	frame *schema.Frame
+	frame *schema.Frame `state:"-"`
 	seq   uint64
 	at    time.Time
 	here  []schema.Range    // the frame itself, kept by its events

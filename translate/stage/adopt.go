@@ -34,19 +34,29 @@ func (c *capture) pass(last *seen) *failure {
 		return &failure{ReasonDiverged, fmt.Errorf("go on behind a record of %s: %w", c.id, err)}
 	}
 	c.drop(last.rec.Last)
+	if c.seen != nil { // it covers all that is folded
+		c.holdAt(0)
+	}
 	return nil
 }
 
 // reload folds the capture anew, behind the record that is now its last. c.mu is held.
 func (p *partition) reload(ctx context.Context, c *capture) error {
-	folded := c.rawSeq
+	before := c.rawSeq + 1
 	if c.parked != nil { // what was to be stored before it is folded again, and so is what parked it
-		folded, c.parked = max(folded, c.parked.StreamSeq), nil
+		before, c.parked, c.parkedStored = ^uint64(0), nil, false // frames behind it were passed over
 	}
+	c.anew = true
+	c.low.Store(1) // until it is known again what is covered
 	c.dropAll()
-	if err := p.begin(ctx, c); err != nil {
+	c.tries = 0
+	if err := p.begin(ctx, c, true); err != nil {
 		return err
 	}
-	c.tries = 0
-	return p.catchUp(ctx, c, folded+1)
+	if err := p.catchUp(ctx, c, before); err != nil {
+		return err
+	}
+	c.anew = false
+	c.low.Store(c.hold)
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -43,7 +44,7 @@ func (w *Worker) committed(ctx context.Context, id schema.Identity, frame uint64
 	}
 	one := p.waiting.add(id, frame)
 	defer p.waiting.remove(id, one)
-	p.settle(id)
+	p.errands.add(func(ctx context.Context) error { return p.wakeFor(ctx, id) })
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -52,19 +53,6 @@ func (w *Worker) committed(ctx context.Context, id schema.Identity, frame uint64
 	case err := <-one.done:
 		return err
 	}
-}
-
-// settle looks at the capture for waiters that came after its last change.
-func (p *partition) settle(id schema.Identity) {
-	p.mu.Lock()
-	c := p.captures[id]
-	p.mu.Unlock()
-	if c == nil {
-		return // its first frame will settle
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p.waiting.settle(c)
 }
 
 // waiting holds who waits for a capture of a partition.
@@ -89,6 +77,13 @@ func (w *waiting) add(id schema.Identity, frame uint64) *waiter {
 	w.by[id] = append(w.by[id], one)
 	w.count.Add(1)
 	return one
+}
+
+// ids are the captures that somebody waits for.
+func (w *waiting) ids() []schema.Identity {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Collect(maps.Keys(w.by))
 }
 
 func (w *waiting) remove(id schema.Identity, one *waiter) {

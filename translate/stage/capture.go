@@ -2,6 +2,7 @@ package stage
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/translate"
@@ -17,24 +18,43 @@ type capture struct {
 	loaded bool
 	gone   bool // not in its partition any more: look it up again
 
-	fold     *translate.Capture
-	version  string // translator, as the first record names it; empty before there is one
-	frame    uint64 // last frame folded
-	rawSeq   uint64 // its stream sequence
-	chain    string // its chain
-	sessions map[uint32]struct{}
-	about    abouts
-	seen     *seen             // the last record, until the fold has passed it
-	after    map[uint32]uint64 // scratch of countAfter
+	fold    *translate.Capture
+	version string // translator, as the first record names it; empty before there is one
+	frame   uint64 // last frame folded
+	rawSeq  uint64 // its stream sequence
+	chain   string // its chain
+	// lastChain is the chain of the frame of the last durable event that the fold has given.
+	lastChain string
+	sessions  map[uint32]struct{}
+	about     abouts
+	seen      *seen             // the last record, until the fold has passed it
+	after     map[uint32]uint64 // scratch of countAfter
 
 	fence   uint64 // stream sequence of the last record; 0: there is none
 	pending []group
 	queued  bool // a committer has it, or will have
 	tries   int  // failed in a row
 
+	// hold is the lowest stream sequence that may hold a frame which neither a record nor a snapshot
+	// covers, 0 if there is none; low is the same, or lower, for whoever does not hold mu.
+	hold  uint64
+	low   atomic.Uint64
+	anew  bool   // the fold is being made again: low stays
+	round uint64 // of its partition, when it was last needed
+
+	snap      *snapshot // waits to be stored
+	kept      uint64    // frame of the stored snapshot; 0: none that is known
+	blob      string    // where its state is, if that is large
+	notBefore uint64    // frame before which no snapshot is due
+	resumed   bool      // the fold began from a snapshot
+	distrusts bool      // the stored snapshot is not to be used
+	failed    *failure  // of the fold that began from it, while another one is made without
+
 	changed      bool // since the last heads
 	parked       *Parked
 	parkedStored bool
+	redriven     uint64 // revision of the key that asks to fold it again; 0: nobody asks
+	redrivenTo   uint64 // stream sequence up to which it must be covered then
 }
 
 // begin starts the fold anew behind the last record, if there is one.
@@ -44,9 +64,29 @@ func (c *capture) begin(catalogue *translate.Catalogue, last *seen, fence uint64
 		c.version = last.rec.Translator
 	}
 	c.fold = translate.NewCapture(c.id, catalogue, c.version)
-	c.frame, c.rawSeq, c.chain = 0, 0, ""
+	c.frame, c.rawSeq, c.chain, c.lastChain = 0, 0, "", ""
 	c.sessions, c.about = map[uint32]struct{}{}, abouts{}
 	c.seen, c.fence = last, fence
+	c.hold, c.snap, c.kept, c.notBefore, c.resumed = 0, nil, 0, 0, false
+}
+
+// holdAt sets the lowest stream sequence that may hold a frame which is not covered.
+func (c *capture) holdAt(seq uint64) {
+	c.hold = seq
+	if !c.anew {
+		c.low.Store(seq)
+	}
+}
+
+// covered notes that the frames up to a stream sequence are covered.
+func (c *capture) covered(seq uint64) {
+	switch {
+	case c.hold == 0 || c.hold > seq:
+	case c.rawSeq > seq:
+		c.holdAt(seq + 1)
+	default:
+		c.holdAt(0)
+	}
 }
 
 // through is the last frame whose durable events, and those of all before it, are acknowledged.
@@ -71,22 +111,42 @@ func (c *capture) add(g group) {
 	c.pending = append(c.pending, g)
 	c.part.backlog.add(g.bytes)
 	c.part.worker.counts.events.Add(uint64(len(g.events)))
-	if !c.queued {
+	c.push()
+}
+
+// push gives the capture to a committer if there is something to store.
+func (c *capture) push() {
+	if !c.queued && c.unstored() {
 		c.queued = true
 		c.part.worker.queue.push(c)
 	}
 }
 
-// drop forgets the pending events up to an origin.
+// unstored reports whether a committer has something to do.
+func (c *capture) unstored() bool { return len(c.pending) > 0 || c.ready() != nil }
+
+// drop forgets the pending events up to an origin, which a record covers.
 func (c *capture) drop(last schema.Origin) {
+	var whole uint64 // stream sequence of the last frame of which nothing is left
+	for i := range c.pending {
+		if g := &c.pending[i]; g.events[len(g.events)-1].origin.Compare(last) <= 0 {
+			whole = g.seq
+		}
+	}
+	c.forgetUpTo(last)
+	c.covered(whole)
+}
+
+// dropAll forgets what is pending, since the capture is folded again or given up.
+func (c *capture) dropAll() {
+	if n := len(c.pending); n > 0 {
+		c.forgetUpTo(schema.Origin{Frame: c.pending[n-1].frame, Part: ^uint32(0)})
+	}
+	c.snap = nil
+}
+
+func (c *capture) forgetUpTo(last schema.Origin) {
 	rest, bytes := dropUpTo(c.pending, last)
 	c.pending = rest
 	c.part.backlog.add(-bytes)
-}
-
-// dropAll forgets what is pending.
-func (c *capture) dropAll() {
-	if n := len(c.pending); n > 0 {
-		c.drop(schema.Origin{Frame: c.pending[n-1].frame, Part: ^uint32(0)})
-	}
 }

@@ -20,6 +20,9 @@ func (w *Worker) commitAll(ctx context.Context) error {
 		if !ok {
 			return ctx.Err()
 		}
+		if err := w.gate.pass(ctx); err != nil {
+			return err
+		}
 		var err error
 		if payload, err = w.commit(ctx, c, payload[:0]); err != nil {
 			return err
@@ -35,6 +38,10 @@ func (w *Worker) commitAll(ctx context.Context) error {
 // buffer is memory for the payload, and is given back, perhaps grown.
 func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte, error) {
 	c.mu.Lock()
+	if s := c.ready(); s != nil {
+		c.mu.Unlock()
+		return buffer, w.keep(ctx, c, s)
+	}
 	if len(c.pending) == 0 { // dropped meanwhile
 		defer c.mu.Unlock()
 		return buffer, w.next(ctx, c)
@@ -56,9 +63,13 @@ func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte,
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.gone { // its partition was taken anew
+		return buffer, w.next(ctx, c)
+	}
 	if outcome == topology.Stored {
 		c.tries, c.fence = 0, seq
 		c.drop(rec.Last)
+		c.part.mark.noteRecord(seq, rec.Chain)
 		w.counts.records.Add(1)
 		return buffer, w.next(ctx, c)
 	}
@@ -145,17 +156,16 @@ func (w *Worker) adopt(ctx context.Context, c *capture, last *seen, seq uint64) 
 		return c.part.parkRecords(ctx, c, bad)
 	}
 	c.tries, c.fence = 0, seq
+	c.part.mark.noteRecord(seq, last.rec.Chain)
 	return nil
 }
 
-// next queues the capture again if more of it is pending. c.mu is held.
+// next queues the capture again if more of it is to be stored. c.mu is held.
 func (w *Worker) next(ctx context.Context, c *capture) error {
-	if len(c.pending) > 0 {
-		w.queue.push(c)
-	} else {
-		c.queued = false
-	}
+	c.queued = false
+	c.push()
 	err := c.part.storeParked(ctx, c)
 	c.part.waiting.settle(c)
+	c.part.redriveDone(c)
 	return err
 }

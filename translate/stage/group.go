@@ -13,6 +13,7 @@ type event struct {
 // group is the durable events of one frame, and how the capture stood after it.
 type group struct {
 	frame  uint64
+	seq    uint64 // its stream sequence
 	chain  string
 	events []event
 	open   map[uint32]uint64       // frames that no event names yet, by session

@@ -1,6 +1,7 @@
 package stage_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/natstest"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/translate/stage"
 )
@@ -158,9 +160,44 @@ func run(t testing.TB, o stage.Options) (w *stage.Worker, stop func()) {
 	return w, stop
 }
 
-// fault is a JetStream whose publishes of records fail as told.
+// killed starts a worker on a connection of its own; kill takes the connection away, and with it all that
+// the worker might still write.
+func killed(t testing.TB, s *natstest.Server, o stage.Options) (w *stage.Worker, kill func()) {
+	t.Helper()
+	conn, js := s.Connect(t)
+	o.JS = js
+	if o.Catalogue == nil {
+		o.Catalogue = catalogue()
+	}
+	w, err := stage.New(o)
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	ctx := bounded(t)
+	go func() { done <- w.Run(ctx) }()
+	kill = sync.OnceFunc(func() {
+		conn.Close()
+		require.Error(t, <-done)
+	})
+	t.Cleanup(kill)
+	return w, kill
+}
+
+// until asks a worker for its progress until it is as wanted.
+func until(t testing.TB, w *stage.Worker, wanted func(stage.Progress) bool) stage.Progress {
+	t.Helper()
+	for ctx := bounded(t); ; {
+		progress, err := w.Progress(ctx)
+		require.NoError(t, err)
+		if wanted(progress) {
+			return progress
+		}
+	}
+}
+
+// fault is a JetStream whose publishes fail as told: of records, or on the subjects that begin otherwise.
 type fault struct {
 	jetstream.JetStream
+	on     string
 	mu     sync.Mutex
 	n      int
 	decide func(n int) how
@@ -178,7 +215,7 @@ const (
 var errInjected = errors.New("injected")
 
 func (f *fault) PublishMsg(ctx context.Context, msg *nats.Msg, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
-	if !strings.HasPrefix(msg.Subject, "steno.event.") {
+	if !strings.HasPrefix(msg.Subject, cmp.Or(f.on, "steno.event.")) {
 		return f.JetStream.PublishMsg(ctx, msg, opts...)
 	}
 	if f.before != nil {
@@ -193,7 +230,7 @@ func (f *fault) PublishMsg(ctx context.Context, msg *nats.Msg, opts ...jetstream
 		what = f.decide(n)
 	}
 	if what == refused {
-		return nil, fmt.Errorf("publish record: %w", errInjected)
+		return nil, fmt.Errorf("publish: %w", errInjected)
 	}
 	ack, err := f.JetStream.PublishMsg(ctx, msg, opts...)
 	if what == lost {

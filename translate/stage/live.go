@@ -78,7 +78,7 @@ func (p *partition) sendHeadsOf(ctx context.Context, c *capture) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed = false
-	if c.parked != nil {
+	if c.parked != nil || c.gone {
 		return nil
 	}
 	bySession := map[uint32][]schema.Head{}

@@ -9,10 +9,9 @@ import (
 	"github.com/steno-io/steno/schema/topology"
 )
 
-// load readies a capture that this worker sees for the first time: it is parked already, or begins
-// behind its last record. A snapshot that the record's origin and chain admit would take the place of
-// its first frames. c.mu is held.
-func (p *partition) load(ctx context.Context, c *capture) error {
+// load readies a capture that is not in memory: it is parked, or begins behind its last record. look says
+// whether to look for a snapshot. c.mu is held.
+func (p *partition) load(ctx context.Context, c *capture, look bool) error {
 	p.mu.Lock()
 	parked := p.parkedBefore[c.id]
 	delete(p.parkedBefore, c.id)
@@ -25,11 +24,12 @@ func (p *partition) load(ctx context.Context, c *capture) error {
 		}
 		return nil
 	}
-	return p.begin(ctx, c)
+	return p.begin(ctx, c, look)
 }
 
-// begin starts the capture's fold behind its last record. c.mu is held.
-func (p *partition) begin(ctx context.Context, c *capture) error {
+// begin starts the capture's fold behind its last record, from its snapshot where that may be used.
+// c.mu is held.
+func (p *partition) begin(ctx context.Context, c *capture, look bool) error {
 	last, seq, bad, err := p.worker.lastRecord(ctx, c.id)
 	if err != nil {
 		return err
@@ -38,7 +38,25 @@ func (p *partition) begin(ctx context.Context, c *capture) error {
 	if bad != nil {
 		return p.parkRecords(ctx, c, bad)
 	}
-	return nil
+	if last != nil {
+		p.mark.noteRecord(seq, last.rec.Chain)
+	}
+	if !look || c.distrusts {
+		return nil
+	}
+	return p.resume(ctx, c, last)
+}
+
+// loadWhole readies a capture that is not in memory and folds all that is stored of it. c.mu is held.
+func (p *partition) loadWhole(ctx context.Context, c *capture) error {
+	c.round = p.round.Load()
+	if c.loaded {
+		return nil
+	}
+	if err := p.load(ctx, c, true); err != nil {
+		return err
+	}
+	return p.catchUp(ctx, c, ^uint64(0))
 }
 
 // catchUp folds the capture's stored frames below a stream sequence. c.mu is held.
@@ -56,6 +74,7 @@ func (p *partition) catchUp(ctx context.Context, c *capture, before uint64) erro
 			if m.Seq >= before || c.parked != nil {
 				return nil
 			}
+			p.worker.counts.reread.Add(1)
 			if events, err = p.fold(ctx, c, m, events[:0]); err != nil {
 				return err
 			}

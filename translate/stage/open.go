@@ -45,16 +45,11 @@ func (p *partition) reply(ctx context.Context, request *nats.Msg) error {
 	}
 	c := p.lock(id)
 	defer c.mu.Unlock()
-	if !c.loaded {
-		if err := p.load(ctx, c); err != nil {
-			return err
-		}
-		if err := p.catchUp(ctx, c, ^uint64(0)); err != nil {
-			return err
-		}
-		if c.frame == 0 && c.parked == nil {
-			p.forget(c) // frames may come; until then it takes no memory
-		}
+	if err := p.loadWhole(ctx, c); err != nil {
+		return err
+	}
+	if c.frame == 0 && c.parked == nil {
+		p.forget(c) // frames may come; until then it takes no memory
 	}
 	reply, bad := c.openReply()
 	if bad != nil {

@@ -24,7 +24,13 @@ type Options struct {
 	// Backlog bounds, for each partition, the bytes of events folded and not yet acknowledged; above
 	// it the partition's frames wait. 0 is 8 MiB. One frame's events may exceed it.
 	Backlog int
-	Log     zerolog.Logger
+	// SnapshotEvery is after how many frames a capture's next snapshot is due; 0 is 10,000.
+	SnapshotEvery int
+	// IdleAfter is when a capture that nobody needs leaves memory, in steps of MarkEvery; 0 is 5 minutes.
+	IdleAfter time.Duration
+	// MarkEvery is how often the low-water mark of a partition is stored if it has moved; 0 is 2 seconds.
+	MarkEvery time.Duration
+	Log       zerolog.Logger
 }
 
 // Leases make a worker one of several.
@@ -42,6 +48,10 @@ const (
 const (
 	defaultInFlight = 64
 	defaultBacklog  = 8 << 20
+
+	defaultSnapshotEvery = 10_000
+	defaultIdleAfter     = 5 * time.Minute
+	defaultMarkEvery     = 2 * time.Second
 )
 
 func (o Options) withDefaults() (Options, error) {
@@ -53,6 +63,19 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.InFlight < 0 || o.Backlog < 0 {
 		return o, fmt.Errorf("make stage worker: in flight %d, backlog %d: want 0 or more", o.InFlight, o.Backlog)
+	}
+	if o.SnapshotEvery < 0 || o.IdleAfter < 0 || o.MarkEvery < 0 {
+		return o, fmt.Errorf("make stage worker: snapshot every %d frames, idle after %s, mark every %s: want 0 or more",
+			o.SnapshotEvery, o.IdleAfter, o.MarkEvery)
+	}
+	if o.SnapshotEvery == 0 {
+		o.SnapshotEvery = defaultSnapshotEvery
+	}
+	if o.IdleAfter == 0 {
+		o.IdleAfter = defaultIdleAfter
+	}
+	if o.MarkEvery == 0 {
+		o.MarkEvery = defaultMarkEvery
 	}
 	if o.InFlight == 0 {
 		o.InFlight = defaultInFlight

@@ -50,9 +50,10 @@ const (
 type Parked struct {
 	Reason     Reason `json:"reason"`
 	Error      string `json:"error"`
-	Frame      uint64 `json:"frame"`      // that it failed at; the events of its predecessors are stored
-	StreamSeq  uint64 `json:"stream_seq"` // of that frame on STENO_RAW; 0 if a record failed, not a frame
-	Translator string `json:"translator"` // empty before the first frame
+	Frame      uint64 `json:"frame"`             // that it failed at; the events of its predecessors are stored
+	StreamSeq  uint64 `json:"stream_seq"`        // of that frame on STENO_RAW; 0 if a record failed, not a frame
+	Translator string `json:"translator"`        // empty before the first frame
+	Redrive    bool   `json:"redrive,omitempty"` // it is to be folded again
 }
 
 // ErrParked marks a wait for a capture that is parked.
@@ -61,6 +62,7 @@ var ErrParked = errors.New("capture is parked")
 // ParkedCapture is a parked capture as listed.
 type ParkedCapture struct {
 	Identity schema.Identity
+	Revision uint64 // of its key
 	Parked
 }
 
@@ -94,7 +96,7 @@ func ListParked(ctx context.Context, js jetstream.JetStream) ([]ParkedCapture, e
 			if err != nil {
 				continue // a low-water mark
 			}
-			p := ParkedCapture{Identity: id}
+			p := ParkedCapture{Identity: id, Revision: entry.Revision()}
 			if err := json.Unmarshal(entry.Value(), &p.Parked); err != nil {
 				return nil, errors.Join(fmt.Errorf("list parked captures: read key %s: %w", entry.Key(), err), watch.Stop())
 			}
@@ -106,20 +108,39 @@ func ListParked(ctx context.Context, js jetstream.JetStream) ([]ParkedCapture, e
 // park stops the capture at a frame. What was folded before it is stored first, so that a parked
 // transcript does not depend on when its worker noticed. c.mu is held.
 func (p *partition) park(ctx context.Context, c *capture, bad *failure, frame, seq uint64) error {
+	if c.resumed {
+		return p.distrust(ctx, c, bad, seq)
+	}
+	if c.failed != nil && bad.reason == ReasonSealed { // it cannot be told whether the snapshot was to blame
+		bad = &failure{c.failed.reason, fmt.Errorf("%w (and it cannot begin without its snapshot: %w)", c.failed.err, bad.err)}
+		c.frame = 0
+		if c.seen != nil { // what its record covers is stored, and no more
+			c.frame = c.seen.rec.Last.Frame
+		}
+		frame = c.frame + 1
+	}
 	parked := &Parked{Reason: bad.reason, Error: bad.err.Error(), Frame: frame, StreamSeq: seq, Translator: c.version}
 	if c.fold != nil && c.fold.Version() != "" {
 		parked.Translator = c.fold.Version()
 	}
-	c.parked, c.seen, c.version = parked, nil, parked.Translator
-	first, _, _ := strings.Cut(parked.Error, "\n") // without a panic's stack
+	c.parked, c.seen, c.snap, c.version = parked, nil, nil, parked.Translator
 	p.worker.log.Error().Stringer("capture", c.id).Uint64("frame", parked.Frame).Str("reason", string(bad.reason)).
-		Str("error", first).Msg("capture parked")
+		Str("error", firstLine(parked.Error)).Msg("capture parked")
 	return p.storeParked(ctx, c)
+}
+
+// firstLine is an error without a panic's stack.
+func firstLine(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return first
 }
 
 // parkRecords stops a capture whose records can neither be gone on behind nor be stored: what is
 // pending is given up. c.mu is held.
 func (p *partition) parkRecords(ctx context.Context, c *capture, bad *failure) error {
+	if c.resumed {
+		return p.distrust(ctx, c, bad, 0)
+	}
 	c.frame = c.through()
 	c.dropAll()
 	return p.park(ctx, c, bad, c.frame+1, 0)
@@ -141,8 +162,9 @@ func (p *partition) storeParked(ctx context.Context, c *capture) error {
 	if err != nil {
 		return err
 	}
-	c.parkedStored = true
+	c.parkedStored, c.redriven = true, 0
 	c.fold = nil
+	c.holdAt(0)
 	p.worker.counts.parked.Add(1)
 	return nil
 }

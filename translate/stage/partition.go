@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
+
+	"github.com/google/uuid"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
@@ -19,27 +22,39 @@ type partition struct {
 	// taken is the stream sequence of its last frame when it was taken. Frames up to it are catch-up:
 	// their deltas are history and are not sent.
 	taken   atomic.Uint64
-	folded  atomic.Uint64 // stream sequence of the last frame handled
+	folded  atomic.Uint64 // stream sequence of the last frame handled, or of the mark
+	stored  atomic.Uint64 // stream sequence of the mark
+	round   atomic.Uint64 // counts the looks at idle captures
+	mark    spots
+	marking marking
+	lost    atomic.Bool // the streams do not have any more what it has folded
 	backlog backlog
-	waiting waiting
+	waiting *waiting
+	errands *errands
 	enough  func()        // ends reading
 	stop    func()        // ends it
+	began   chan struct{} // closed when it is known where it begins
 	ended   chan struct{} // closed when it has ended
-	// Those of the consuming goroutine alone: captures by raw subject, and scratch.
-	bySubject map[string]*capture
-	events    []schema.Event
-	line      []byte
+	// Those of the consuming goroutine alone: captures that had a snapshot at first, and scratch.
+	saved  map[schema.Identity]struct{}
+	events []schema.Event
+	line   []byte
 
 	mu           sync.Mutex
 	captures     map[schema.Identity]*capture
+	bySubject    map[string]*capture         // by raw subject; a gone one is looked up again
 	parkedBefore map[schema.Identity]*Parked // by an earlier worker; taken over when the capture is first seen
 	changed      []*capture                  // since the last heads
 }
 
-func newPartition(w *Worker, number uint32) *partition {
+func newPartition(w *Worker, number uint32, waiting *waiting) *partition {
 	return &partition{
 		worker: w, number: number, subject: schema.RawPartition(number),
 		backlog:      backlog{limit: w.opts.Backlog},
+		marking:      marking{writer: uuid.NewString()},
+		waiting:      waiting,
+		errands:      newErrands(),
+		began:        make(chan struct{}),
 		ended:        make(chan struct{}),
 		bySubject:    map[string]*capture{},
 		captures:     map[schema.Identity]*capture{},
@@ -47,15 +62,19 @@ func newPartition(w *Worker, number uint32) *partition {
 	}
 }
 
-// consume folds the partition's frames as they come. A low-water mark would say where to begin.
+// consume folds the partition's frames as they come, from the mark on.
 func (p *partition) consume(ctx context.Context) error {
-	return topology.Consume(ctx, p.worker.js, topology.Raw, p.subject, 1, func(m topology.Message) error {
+	return topology.Consume(ctx, p.worker.js, topology.Raw, p.subject, p.folded.Load()+1, func(m topology.Message) error {
 		if err := p.backlog.wait(ctx); err != nil {
+			return err
+		}
+		if err := p.worker.gate.pass(ctx); err != nil {
 			return err
 		}
 		if err := p.handle(ctx, m); err != nil {
 			return err
 		}
+		p.mark.noteFrame(m.Seq, m.Header.Get(schema.HeaderChain))
 		p.folded.Store(m.Seq)
 		return nil
 	})
@@ -71,11 +90,14 @@ func (p *partition) handle(ctx context.Context, m topology.Message) error {
 		return nil
 	}
 	defer c.mu.Unlock()
+	c.round = p.round.Load()
 	if !c.loaded {
-		if err := p.load(ctx, c); err != nil {
+		number := m.Header.Get(schema.HeaderSeq)
+		_, saved := p.saved[c.id]
+		if err := p.load(ctx, c, saved || number != "1"); err != nil {
 			return err
 		}
-		if m.Header.Get(schema.HeaderSeq) != "1" {
+		if number != strconv.FormatUint(c.frame+1, 10) {
 			if err := p.catchUp(ctx, c, m.Seq); err != nil {
 				return err
 			}
@@ -130,7 +152,10 @@ func (p *partition) fold(ctx context.Context, c *capture, m topology.Message, ds
 // lockSubject finds or makes the capture of a raw subject and locks it; nil if the subject is no
 // capture's in this partition.
 func (p *partition) lockSubject(subject string) *capture {
-	if c := p.bySubject[subject]; c != nil {
+	p.mu.Lock()
+	c := p.bySubject[subject]
+	p.mu.Unlock()
+	if c != nil {
 		c.mu.Lock()
 		if !c.gone {
 			return c
@@ -141,8 +166,10 @@ func (p *partition) lockSubject(subject string) *capture {
 	if err != nil || subject != schema.RawSubject(id, p.worker.info.Partitions) {
 		return nil
 	}
-	c := p.lock(id)
+	c = p.lock(id)
+	p.mu.Lock()
 	p.bySubject[subject] = c
+	p.mu.Unlock()
 	return c
 }
 
@@ -164,11 +191,13 @@ func (p *partition) lock(id schema.Identity) *capture {
 	}
 }
 
-// forget takes a capture without frames out again. c.mu is held.
+// forget takes a capture out of memory: without frames, or with nothing that is not stored. c.mu is held.
 func (p *partition) forget(c *capture) {
 	c.gone = true
+	c.fold, c.sessions, c.about, c.seen, c.after = nil, nil, abouts{}, nil, nil
 	p.mu.Lock()
 	delete(p.captures, c.id)
+	delete(p.bySubject, schema.RawSubject(c.id, p.worker.info.Partitions))
 	p.mu.Unlock()
 }
 

@@ -13,6 +13,8 @@ import (
 // counts are a worker's, since its start.
 type counts struct {
 	frames, events, records, fenced, retries, parked, strays, deltas, deltasLeftOut atomic.Uint64
+	reread, left, marks                                                             atomic.Uint64
+	snapshots, snapshotsUsed, snapshotsIgnored, snapshotsDistrusted                 atomic.Uint64
 }
 
 // Progress is how far a worker is. Counts are since its start.
@@ -27,15 +29,24 @@ type Progress struct {
 	Deltas  uint64 // sent, heads included
 	// DeltasLeftOut were too large or met a lost connection; consoles ask for the open reply instead.
 	DeltasLeftOut uint64
-	Partitions    []PartitionProgress // by number
+	Reread        uint64 // frames read when a capture came into memory, beside those delivered
+	Left          uint64 // captures that left memory because nobody needed them
+	Marks         uint64 // stored
+	Snapshots     uint64 // stored
+	// SnapshotsUsed are those that a fold began from, SnapshotsIgnored those that did not fit, and
+	// SnapshotsDistrusted those whose fold failed and was begun again without.
+	SnapshotsUsed, SnapshotsIgnored, SnapshotsDistrusted uint64
+
+	Partitions []PartitionProgress // by number
 }
 
 // PartitionProgress is how far a worker is with one partition. Lag is Last − Folded, in sequences of
 // STENO_RAW; frames of other partitions in between are counted too, so it never says too little.
 type PartitionProgress struct {
 	Partition uint32
+	Mark      uint64 // stream sequence up to which a worker that takes the partition need not read
 	Last      uint64 // stream sequence of the partition's last frame
-	Folded    uint64 // and of the last one folded
+	Folded    uint64 // and of the last one folded, or of the mark
 	Lag       uint64
 	Backlog   int // bytes of events folded and not acknowledged
 	Captures  int // in memory
@@ -51,7 +62,10 @@ func (w *Worker) Progress(ctx context.Context) (Progress, error) {
 	out := Progress{
 		Frames: w.counts.frames.Load(), Events: w.counts.events.Load(), Records: w.counts.records.Load(),
 		Fenced: w.counts.fenced.Load(), Retries: w.counts.retries.Load(), Parked: w.counts.parked.Load(),
-		Strays: w.counts.strays.Load(), Deltas: w.counts.deltas.Load(), DeltasLeftOut: w.counts.deltasLeftOut.Load(),
+		Reread: w.counts.reread.Load(), Left: w.counts.left.Load(), Marks: w.counts.marks.Load(), Snapshots: w.counts.snapshots.Load(),
+		SnapshotsUsed: w.counts.snapshotsUsed.Load(), SnapshotsIgnored: w.counts.snapshotsIgnored.Load(),
+		SnapshotsDistrusted: w.counts.snapshotsDistrusted.Load(),
+		Strays:              w.counts.strays.Load(), Deltas: w.counts.deltas.Load(), DeltasLeftOut: w.counts.deltasLeftOut.Load(),
 	}
 	for _, p := range w.serving.all() {
 		folded := p.folded.Load() // before the question, so that lag never says too little
@@ -62,7 +76,7 @@ func (w *Worker) Progress(ctx context.Context) (Progress, error) {
 		p.mu.Lock()
 		captures := len(p.captures)
 		p.mu.Unlock()
-		one := PartitionProgress{Partition: p.number, Last: last.Seq, Folded: folded, Backlog: p.backlog.size(), Captures: captures}
+		one := PartitionProgress{Partition: p.number, Mark: p.stored.Load(), Last: last.Seq, Folded: folded, Backlog: p.backlog.size(), Captures: captures}
 		if last.Seq > folded {
 			one.Lag = last.Seq - folded
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/translate"
+	"github.com/steno-io/steno/translate/state"
 )
 
 // words is a small protocol of its own. A data frame is a line:
@@ -25,8 +26,22 @@ type words struct {
 
 func (w words) Version() string { return w.version }
 
-func (w words) Fold(id schema.Identity) translate.Fold {
+func (w words) Fold(id schema.Identity) translate.Fold { return w.fold(id) }
+
+func (w words) fold(id schema.Identity) *wordsFold {
 	return &wordsFold{words: w, stamp: translate.NewStamp(id), open: map[uint32]*wordsMessage{}, titles: map[uint32]string{}}
+}
+
+var wordsForm = state.NewForm[wordsFold]("words")
+
+func (f *wordsFold) AppendState(dst []byte) []byte { return wordsForm.Append(dst, f) }
+
+func (w words) Restore(id schema.Identity, data []byte) (translate.Fold, error) {
+	f := w.fold(id)
+	if err := wordsForm.Load(f, data); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 func catalogue() *translate.Catalogue {
@@ -35,13 +50,13 @@ func catalogue() *translate.Catalogue {
 
 type wordsMessage struct {
 	id     string
-	text   strings.Builder
+	text   string
 	frames []schema.Range
 	next   uint64
 }
 
 type wordsFold struct {
-	words
+	words    `state:"-"`
 	stamp    translate.Stamp
 	open     map[uint32]*wordsMessage
 	sessions uint32 // highest
@@ -82,7 +97,7 @@ func (f *wordsFold) Step(dst []schema.Event, frame *schema.Frame) []schema.Event
 			m = &wordsMessage{id: fmt.Sprintf("m%d", frame.Seq)}
 			f.open[session] = m
 		}
-		m.text.WriteString(text)
+		m.text += text
 		m.frames = append(m.frames, here[0])
 		f.emit(session, &schema.Delta{MessageID: m.id, Index: m.next, TextFragment: text}, true, here)
 		m.next++
@@ -111,7 +126,7 @@ func (f *wordsFold) flush(session uint32, why schema.Boundary) {
 		return
 	}
 	delete(f.open, session)
-	f.emit(session, &schema.Message{Role: schema.Assistant, Text: m.text.String(), MessageID: m.id,
+	f.emit(session, &schema.Message{Role: schema.Assistant, Text: m.text, MessageID: m.id,
 		Channel: schema.Answer, Boundary: why}, false, m.frames)
 }
 
@@ -122,7 +137,7 @@ func (f *wordsFold) Open() translate.Open {
 	for session := uint32(0); session <= f.sessions; session++ {
 		if m := f.open[session]; m != nil {
 			open.Messages = append(open.Messages, translate.OpenMessage{Session: session, MessageID: m.id, Role: schema.Assistant,
-				Channel: schema.Answer, Text: m.text.String(), Next: m.next})
+				Channel: schema.Answer, Text: m.text, Next: m.next})
 			if open.Frames == nil {
 				open.Frames = map[uint32]uint64{}
 			}

@@ -25,8 +25,9 @@ type seen struct {
 
 // place is where an event of the record stands.
 type place struct {
-	origin schema.Origin
-	first  uint64 // the ordinal that the record states, on the first event of a session; else 0
+	origin  schema.Origin
+	session uint32
+	first   uint64 // the ordinal that the record states, on the first event of a session; else 0
 }
 
 func newSeen(rec schema.Record) (*seen, error) {
@@ -41,7 +42,7 @@ func newSeen(rec schema.Record) (*seen, error) {
 		if err := json.Unmarshal(line, &w); err != nil {
 			return nil, fmt.Errorf("read event %d of record %s: %w: %w", i, rec.Last, err, errRecord)
 		}
-		s.places[i].origin = schema.Origin{Frame: w.WorkerSeq, Part: w.Part}
+		s.places[i].origin, s.places[i].session = schema.Origin{Frame: w.WorkerSeq, Part: w.Part}, w.Session
 		if !named[w.Session] {
 			named[w.Session] = true
 			s.places[i].first = rec.First[w.Session]
@@ -61,6 +62,26 @@ func (s *seen) covers(o schema.Origin) bool { return o.Compare(s.rec.Last) <= 0 
 
 // holds reports whether a covered event should be in this record, not in one before it.
 func (s *seen) holds(o schema.Origin) bool { return o.Compare(s.places[0].origin) >= 0 }
+
+// skip passes the events up to an origin, the last that a fold has given already; of those the ordinals
+// are compared.
+func (s *seen) skip(to schema.Origin, ordinal func(session uint32) uint64) error {
+	passed := map[uint32]uint64{}
+	for s.next < len(s.places) && s.places[s.next].origin.Compare(to) <= 0 {
+		passed[s.places[s.next].session]++
+		s.next++
+	}
+	if s.next > 0 && s.places[s.next-1].origin != to {
+		return fmt.Errorf("compare record %s: it does not have event %s: %w", s.rec.Last, to, errDiverged)
+	}
+	for session, n := range passed {
+		if states, counted := s.rec.First[session]+n-1, ordinal(session); states != counted {
+			return fmt.Errorf("compare record %s at %s: ordinal of session %d: the record states %d, the fold counts %d: %w",
+				s.rec.Last, to, session, states, counted, errDiverged)
+		}
+	}
+	return nil
+}
 
 // check compares the next event that the fold gives of those that the record holds.
 func (s *seen) check(e *event) error {

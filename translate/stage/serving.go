@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 )
 
@@ -50,8 +51,13 @@ func (w *Worker) Take(number uint32) {
 	s := &w.serving
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := newPartition(w, number)
-	s.by[number] = p
+	w.take(newPartition(w, number, &waiting{}))
+}
+
+// take begins to serve a partition. serving.mu is held.
+func (w *Worker) take(p *partition) {
+	s := &w.serving
+	s.by[p.number] = p
 	ctx, stop := context.WithCancel(s.ctx)
 	reading, enough := context.WithCancel(ctx)
 	p.stop, p.enough = stop, enough
@@ -68,10 +74,57 @@ func (w *Worker) Take(number uint32) {
 
 // Drop implements lease.Server: nothing more is read, and what was folded is stored.
 func (w *Worker) Drop(ctx context.Context, number uint32) {
-	p := w.serving.get(number)
-	if p == nil {
+	s := &w.serving
+	for {
+		p := s.get(number)
+		if p == nil {
+			return
+		}
+		p.drain(ctx)
+		s.mu.Lock()
+		last := s.by[number] == p // else it was taken anew meanwhile
+		if last {
+			delete(s.by, number)
+		}
+		s.mu.Unlock()
+		if last {
+			return
+		}
+	}
+}
+
+// takeAnew serves a partition from its mark or its first frame on, as if it had been taken now: what it
+// holds in memory is of messages that the streams do not have any more.
+func (w *Worker) takeAnew(p *partition) {
+	s := &w.serving
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by[p.number] != p || s.ctx.Err() != nil {
 		return
 	}
+	p.lost.Store(true)
+	p.stop()
+	<-p.ended
+	p.abandon()
+	w.take(newPartition(w, p.number, p.waiting))
+}
+
+// abandon lets go of what is not stored. A record that is on its way may still be stored.
+func (p *partition) abandon() {
+	p.mu.Lock()
+	all := slices.Collect(maps.Values(p.captures))
+	p.mu.Unlock()
+	for _, c := range all {
+		c.mu.Lock()
+		c.dropAll()
+		c.parked = nil
+		p.forget(c)
+		c.mu.Unlock()
+	}
+}
+
+// drain ends a partition: nothing more is read, and what was folded is stored, if ctx lasts.
+func (p *partition) drain(ctx context.Context) {
 	p.enough()
 	for p.backlog.size() > 0 && ctx.Err() == nil {
 		select {
@@ -82,9 +135,6 @@ func (w *Worker) Drop(ctx context.Context, number uint32) {
 	}
 	p.stop()
 	<-p.ended
-	w.serving.mu.Lock()
-	delete(w.serving.by, number)
-	w.serving.mu.Unlock()
 }
 
 // serve folds the partition's frames until reading ends, and answers for its captures until ctx does.
@@ -98,9 +148,21 @@ func (p *partition) serve(ctx, reading context.Context) error {
 	if err == nil {
 		err = w.retry(ctx, "list parked captures", func() error { return p.takeParked(ctx) })
 	}
+	var open []schema.Identity
+	if err == nil {
+		err = w.retry(ctx, "list snapshots", func() (err error) { open, err = p.takeSnapshots(ctx); return err })
+	}
+	if err == nil {
+		err = p.takeMark(ctx)
+	}
 	if err != nil {
 		return err
 	}
+	for _, id := range p.waiting.ids() {
+		p.errands.add(func(ctx context.Context) error { return p.wakeFor(ctx, id) })
+	}
+	close(p.began)
+	defer p.lastMark(ctx)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		reading, end := context.WithCancel(reading)
@@ -113,7 +175,18 @@ func (p *partition) serve(ctx, reading context.Context) error {
 		return err
 	})
 	group.Go(func() error { return p.answer(ctx) })
+	group.Go(func() error { return p.errands.run(ctx, p.wakeAll(open)) })
+	group.Go(func() error { return p.tend(ctx) })
 	return group.Wait()
+}
+
+// lastMark stores the mark once more when the partition has ended.
+func (p *partition) lastMark(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastMarkWithin)
+	defer cancel()
+	if p.worker.js.Conn().IsConnected() {
+		p.storeMark(ctx)
+	}
 }
 
 // takeParked takes over the captures that an earlier worker parked.
@@ -125,7 +198,12 @@ func (p *partition) takeParked(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, parked := range listed {
-		if _, there := p.parkedBefore[parked.Identity]; !there && parked.Identity.Partition(p.worker.info.Partitions) == p.number {
+		_, there := p.parkedBefore[parked.Identity]
+		switch {
+		case there || parked.Identity.Partition(p.worker.info.Partitions) != p.number:
+		case parked.Redrive:
+			p.redrive(parked.Identity, parked.Revision)
+		default:
 			p.parkedBefore[parked.Identity] = &parked.Parked
 			p.worker.counts.parked.Add(1)
 		}

@@ -53,6 +53,7 @@ func (c *capture) step(dst []schema.Event, f *schema.Frame, seq uint64) (events 
 	if bad != nil {
 		return dst, bad
 	}
+	covered := c.seen != nil && len(g.events) == 0
 	if c.seen != nil && c.seen.rec.Last.Frame == f.Seq {
 		if err := c.seen.finish(f.Chain); err != nil {
 			return dst, &failure{ReasonDiverged, err}
@@ -60,9 +61,14 @@ func (c *capture) step(dst []schema.Event, f *schema.Frame, seq uint64) (events 
 		c.seen = nil
 	}
 	c.frame, c.rawSeq, c.chain = f.Seq, seq, f.Chain
+	if !covered && c.hold == 0 {
+		c.holdAt(seq)
+	}
 	if len(g.events) > 0 {
+		g.seq = seq
 		c.add(g)
 	}
+	c.due()
 	return events, nil
 }
 
@@ -96,6 +102,7 @@ func (c *capture) take(f *schema.Frame, all []schema.Event) (g group, bad *failu
 	if durable == 0 {
 		return group{}, nil
 	}
+	c.lastChain = f.Chain
 	g = group{frame: f.Seq, chain: f.Chain, events: make([]event, 0, durable)}
 	c.countAfter(all, durable)
 	buffer := c.part.worker.buffers.get()

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
@@ -33,6 +31,8 @@ type Worker struct {
 	buffers    buffers
 	counts     counts
 	serving    serving
+	parked     parkedWatch
+	gate       gate
 }
 
 // New makes a worker. It starts nothing.
@@ -41,7 +41,8 @@ func New(o Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Worker{opts: o, log: o.Log, js: o.JS, ready: make(chan struct{}), stopped: make(chan struct{}), queue: newQueue()}, nil
+	return &Worker{opts: o, log: o.Log, js: o.JS, ready: make(chan struct{}), stopped: make(chan struct{}), queue: newQueue(),
+		parked: parkedWatch{make(chan struct{}, 1)}}, nil
 }
 
 // Run folds until ctx ends and then returns nil; it may be called once. What was folded and not
@@ -85,6 +86,7 @@ func (w *Worker) run(ctx context.Context) error {
 	}
 	close(w.ready)
 	group.Go(func() error { return w.sendHeads(inner) })
+	group.Go(func() error { return w.watchParked(inner) })
 	group.Go(func() error { return w.watch(inner) })
 	return group.Wait()
 }
@@ -133,34 +135,4 @@ func (w *Worker) open(ctx context.Context) error {
 		w.parkedKeys, err = w.js.KeyValue(ctx, topology.Parked)
 		return err
 	})
-}
-
-// watch checks the streams again after each reconnect: the server may have come back with others.
-func (w *Worker) watch(ctx context.Context) error {
-	connected := w.js.Conn().StatusChanged(nats.CONNECTED)
-	defer w.js.Conn().RemoveStatusListener(connected)
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case _, ok := <-connected:
-			if !ok {
-				return fmt.Errorf("watch connection: %w", nats.ErrConnectionClosed)
-			}
-		}
-		var now topology.Info
-		err := w.retry(ctx, "check streams after a reconnect", func() (err error) {
-			now, err = topology.Check(ctx, w.js)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for stream, created := range w.info.Created {
-			if !now.Created[stream].Equal(created) {
-				return fmt.Errorf("check streams after a reconnect: %s was made anew at %s: what is folded is of the old one",
-					stream, now.Created[stream].Format(time.RFC3339Nano))
-			}
-		}
-	}
 }
