@@ -104,8 +104,11 @@ func (a *app) examine(ctx context.Context, s *session) (health, error) {
 		return h, err
 	}
 	for _, p := range parked {
-		first, _, _ := strings.Cut(p.Error, "\n") // without a panic's stack
-		h.problem("%s is parked at frame %d: %s (%s)", p.Identity, p.Frame, p.Reason, first)
+		what := "is parked"
+		if p.Redrive {
+			what = "waits to be folded again; it was parked"
+		}
+		h.problem("%s %s at frame %d: %s (%s)", p.Identity, what, p.Frame, p.Reason, p.FirstLine())
 	}
 	if n := h.Ledger.Parked; n > 0 {
 		h.problem("%s parked in the ledger; steno verify says where they differ", pluralIs(n, "capture"))

@@ -44,8 +44,22 @@ func (a *app) ls(ctx context.Context, peer string, asJSON, all bool) error {
 		if err != nil {
 			return err
 		}
-		return a.list(withPeer(withParked(sink.All(ctx, s.ledger), parked), peer), len(parked), asJSON, all)
+		err = a.list(withPeer(withParked(sink.All(ctx, s.ledger), parked), peer), len(parked), asJSON, all)
+		if err == nil && !asJSON {
+			a.sayParked(parked)
+		}
+		return err
 	})
+}
+
+// maxParkedSaid bounds the parked captures of which ls says why.
+const maxParkedSaid = 5
+
+// sayParked says why captures are parked.
+func (a *app) sayParked(parked []stage.ParkedCapture) {
+	for _, p := range parked[:min(len(parked), maxParkedSaid)] {
+		fmt.Fprintf(a.err, "%s is parked at frame %d: %s\n", p.Identity, p.Frame, p.Reason)
+	}
 }
 
 // withParked marks the transcripts of captures that the stage has parked, which the ledger does not
@@ -113,7 +127,7 @@ func (a *app) list(transcripts iter.Seq2[sink.Summary, error], parked int, asJSO
 		fmt.Fprintf(a.err, "%d without a message left out (--all lists them)\n", left)
 	}
 	if parked > 0 {
-		fmt.Fprintf(a.err, "%s parked (steno doctor says why)\n", pluralIs(parked, "capture"))
+		fmt.Fprintf(a.err, "%s parked (steno doctor says more; steno redrive folds them again)\n", pluralIs(parked, "capture"))
 	}
 	return nil
 }

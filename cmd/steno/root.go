@@ -93,7 +93,7 @@ that proves the one follows from the other.`,
 	p.StringVar(&a.config, "config", defaultConfig(), "config file (TOML: flag = value, and a table for each command)")
 	root.AddCommand(
 		a.demoCommand(), a.upCommand(), a.recordCommand(), a.proxyCommand(), a.importCommand(), a.translateCommand(),
-		a.lsCommand(), a.showCommand(), a.tailCommand(), a.replayCommand(), a.verifyCommand(), a.closeCommand(),
+		a.lsCommand(), a.showCommand(), a.tailCommand(), a.replayCommand(), a.verifyCommand(), a.closeCommand(), a.redriveCommand(),
 		a.workerCommand(), a.streamsCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	usageArgs(root)
@@ -137,7 +137,7 @@ func usageArgs(c *cobra.Command) {
 // networked are the commands that may go to a NATS of their own, and reading those that may read a
 // cluster: a NATS and a ledger.
 var (
-	networked = []string{"record", "proxy", "import", "worker", "streams"}
+	networked = []string{"record", "proxy", "import", "worker", "streams", "redrive"}
 	reading   = []string{"ls", "show", "tail", "replay", "verify", "doctor", "close"}
 )
 

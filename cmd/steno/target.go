@@ -108,7 +108,7 @@ func parkedError(ctx context.Context, js jetstream.JetStream, id schema.Identity
 		return err
 	}
 	for _, p := range list {
-		if p.Identity == id {
+		if p.Identity == id && !p.Redrive {
 			return fmt.Errorf("%w: %s at frame %d: %s (%s)", holder.ErrParked, id, p.Frame, p.Reason, p.Error)
 		}
 	}

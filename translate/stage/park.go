@@ -56,6 +56,9 @@ type Parked struct {
 	Redrive    bool   `json:"redrive,omitempty"` // it is to be folded again
 }
 
+// FirstLine is the error without a panic's stack.
+func (p *Parked) FirstLine() string { return firstLine(p.Error) }
+
 // ErrParked marks a wait for a capture that is parked.
 var ErrParked = errors.New("capture is parked")
 
