@@ -257,6 +257,7 @@ func TestWhatACommandReads(t *testing.T) {
 	for _, tt := range []struct {
 		name, args string
 		env        [2]string // NATS and ledger
+		config     string
 		cluster    bool
 		code       int
 		says       string
@@ -265,6 +266,8 @@ func TestWhatACommandReads(t *testing.T) {
 		{name: "environment", env: [2]string{nats, ledger}, cluster: true},
 		{name: "one of each", args: "--ledger " + ledger, env: [2]string{nats, ""}, cluster: true},
 		{name: "a context", args: "--context prod --ledger " + ledger, cluster: true},
+		{name: "config file", config: "nats = \"" + nats + "\"\n[ls]\nledger = \"" + ledger + "\"\n", cluster: true},
+		{name: "no NATS in the config file", config: "ledger = \"" + ledger + "\"\n", code: exitConfig, says: "config.toml: ledger: --ledger: of which NATS?"},
 		{name: "a directory before the environment", args: "--data /d", env: [2]string{nats, ledger}},
 		{name: "the NATS of taps", env: [2]string{nats, ""}},
 		{name: "nothing"},
@@ -279,7 +282,10 @@ func TestWhatACommandReads(t *testing.T) {
 					t.Setenv(name, tt.env[i])
 				}
 			}
-			t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+			config := t.TempDir()
+			t.Setenv("XDG_CONFIG_HOME", config)
+			require.NoError(t, os.MkdirAll(filepath.Join(config, "steno"), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(config, "steno", "config.toml"), []byte(tt.config), 0o600))
 			a := &app{stdio: stdio{err: &strings.Builder{}}, out: &output{to: &strings.Builder{}}}
 			cmd, rest, err := a.root().Find(append([]string{"ls"}, strings.Fields(tt.args)...))
 			require.NoError(t, err)
