@@ -198,7 +198,7 @@ func sqliteIn(dir string) database {
 // driver starts a goroutine for each statement that could be cancelled, which would lower the ceiling.
 func insertSQLite(ctx context.Context, path string, rows []row, batch int) (took time.Duration, err error) {
 	query := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		"journal_mode(WAL)", "synchronous(NORMAL)", "wal_autocheckpoint(4000)", "cache_size(-32000)",
+		"journal_mode(WAL)", "synchronous(NORMAL)", "wal_autocheckpoint(4000)", "cache_size(-4000)",
 	}}
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", u.String())
