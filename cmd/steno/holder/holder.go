@@ -32,7 +32,7 @@ type Options struct {
 	SyncInterval time.Duration
 	// Dial connects to another NATS, for journals whose tap died and that go there.
 	Dial func(url string) (*nats.Conn, error)
-	// StallAfter is how long work is waited for that does not get on; 0 is 30 s.
+	// StallAfter is how long work is waited for that does not get on; 0 is 90 s.
 	StallAfter time.Duration
 	Log        zerolog.Logger
 }
