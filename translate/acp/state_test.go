@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -81,7 +80,7 @@ func answering(n int) *fold {
 // BenchmarkState saves and restores a fold with an open message of 10 KB, and one that is busy.
 func BenchmarkState(b *testing.B) {
 	for name, fold := range map[string]*fold{"open=10KB": answering(10_000), "busy": busy()} {
-		b.Run(fmt.Sprintf("save/%s", name), func(b *testing.B) {
+		b.Run("save/"+name, func(b *testing.B) {
 			b.ReportAllocs()
 			var dst []byte
 			for b.Loop() {
@@ -89,7 +88,7 @@ func BenchmarkState(b *testing.B) {
 			}
 			b.ReportMetric(float64(len(dst)), "bytes")
 		})
-		b.Run(fmt.Sprintf("restore/%s", name), func(b *testing.B) {
+		b.Run("restore/"+name, func(b *testing.B) {
 			b.ReportAllocs()
 			state := fold.AppendState(nil)
 			for b.Loop() {
