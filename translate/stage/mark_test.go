@@ -253,7 +253,7 @@ func TestOlderCopyOfTheStore(t *testing.T) {
 				s := natstest.Start(t)
 				tp := newTap(t, s.JS, identity(1))
 				tp.say(t, script[:5]...)
-				o := often(stage.Options{SnapshotEvery: 2})
+				o := often(stage.Options{SnapshotEvery: 1})
 				w, stop := killed(t, s, o)
 				require.NoError(t, w.Committed(bounded(t), tp.id, 6))
 				saved(t, s.JS, tp.id, 6)
