@@ -12,7 +12,8 @@ import (
 // Leaf is a frame's leaf: SHA-256 of its salt's bytes and its data. Erasing salt and data leaves
 // every chain and root over the leaf whole.
 func Leaf(salt string, data []byte) ([32]byte, error) {
-	raw, err := hex.DecodeString(salt)
+	var room [32]byte
+	raw, err := hex.AppendDecode(room[:0], []byte(salt))
 	if err != nil {
 		return [32]byte{}, fmt.Errorf("hash leaf: salt %q: %w", salt, err)
 	}
@@ -28,12 +29,12 @@ func Leaf(salt string, data []byte) ([32]byte, error) {
 // before frame 1), the frame's leaf, and its other headers as "name:value\n" lines sorted by name.
 // Salt and chain themselves do not count, so that a salt can be erased. The result is 64 hex digits.
 func ChainHash(previous string, f *Frame) (string, error) {
-	prev := make([]byte, sha256.Size)
+	var prev [sha256.Size]byte
 	if previous != "" {
 		if !isHex(previous, 2*sha256.Size) {
 			return "", fmt.Errorf("hash chain of frame %d: previous chain %q is not 64 hex digits", f.Seq, previous)
 		}
-		if _, err := hex.Decode(prev, []byte(previous)); err != nil {
+		if _, err := hex.Decode(prev[:], []byte(previous)); err != nil {
 			return "", fmt.Errorf("hash chain of frame %d: previous chain: %w", f.Seq, err)
 		}
 	}
@@ -42,7 +43,7 @@ func ChainHash(previous string, f *Frame) (string, error) {
 		return "", fmt.Errorf("hash chain of frame %d: %w", f.Seq, err)
 	}
 	b := make([]byte, 0, 512)
-	b = append(b, prev...)
+	b = append(b, prev[:]...)
 	b = append(b, leaf[:]...)
 	b = f.appendChained(b)
 	sum := sha256.Sum256(b)

@@ -116,7 +116,7 @@ func (e *Event) AppendJSON(dst []byte) []byte {
 	o.uint("activity_id", e.Activity)
 	o.uint("attempt", uint64(e.Attempt))
 	o.uint("session", uint64(e.Session))
-	o.str("agent_id", e.AgentID.String())
+	o.uuid("agent_id", e.AgentID)
 	o.str("agent_role", e.AgentRole)
 	o.name("emitted_at")
 	o.dst = append(o.dst, '"')
@@ -130,7 +130,7 @@ func (e *Event) AppendJSON(dst []byte) []byte {
 		o.uint("store_seq", e.StoreSeq)
 	}
 	o.bool("ephemeral", e.Ephemeral)
-	o.str("event_id", e.EventID.String())
+	o.uuid("event_id", e.EventID)
 	o.name("source")
 	o.dst = e.Source.append(o.dst)
 	o.name("frames")

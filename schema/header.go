@@ -45,10 +45,13 @@ const (
 
 // Header writes the frame's headers. Empty fields have none.
 func (f *Frame) Header() map[string][]string {
-	h := make(map[string][]string, 12)
+	h := make(map[string][]string, 13)
+	values := make([]string, 0, 13) // of all headers, one each
 	set := func(name, value string) {
 		if value != "" {
-			h[name] = []string{value}
+			values = append(values, value)
+			n := len(values)
+			h[name] = values[n-1 : n : n]
 		}
 	}
 	set(HeaderSeq, strconv.FormatUint(f.Seq, 10))

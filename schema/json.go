@@ -1,8 +1,11 @@
 package schema
 
 import (
+	"encoding/hex"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 )
 
 // JSON is one JSON value, as sent, without insignificant white space. Key order, duplicate keys and
@@ -123,6 +126,18 @@ func (o *object) optStr(name, value string) {
 func (o *object) uint(name string, value uint64) {
 	o.name(name)
 	o.dst = strconv.AppendUint(o.dst, value, 10)
+}
+
+func (o *object) uuid(name string, id uuid.UUID) {
+	o.name(name)
+	o.dst = append(o.dst, '"')
+	for i, part := range [...][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
+		if i > 0 {
+			o.dst = append(o.dst, '-')
+		}
+		o.dst = hex.AppendEncode(o.dst, part)
+	}
+	o.dst = append(o.dst, '"')
 }
 
 func (o *object) bool(name string, value bool) {

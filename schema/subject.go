@@ -23,6 +23,7 @@ const (
 	statePrefix     = "steno.state."
 	deltaPrefix     = "steno.delta."
 	openPrefix      = "steno.open."
+	redrivePrefix   = "steno.redrive."
 	storedPrefix    = "steno.stored."
 	intervenePrefix = "steno.intervene."
 )
@@ -68,6 +69,17 @@ func OpenPartition(p uint32) string {
 	return openPrefix + strconv.FormatUint(uint64(p), 10) + ".>"
 }
 
+// RedriveSubject is where the sink that stores the capture's partition is asked to take it out of the
+// ledger's park.
+func RedriveSubject(id Identity, partitions uint32) string {
+	return redrivePrefix + partitioned(id, partitions)
+}
+
+// RedrivePartition is the filter of such requests for one partition's captures.
+func RedrivePartition(p uint32) string {
+	return redrivePrefix + strconv.FormatUint(uint64(p), 10) + ".>"
+}
+
 // DeltaSubject carries a transcript's ephemeral events on core NATS; they are never stored.
 func DeltaSubject(t Transcript) string {
 	return deltaPrefix + transcriptTokens(t)
@@ -83,9 +95,9 @@ func InterveneSubject(id Identity) string {
 	return intervenePrefix + id.Subject()
 }
 
-// ParseSubject reads a raw, event, state or open subject: its partition and identity.
+// ParseSubject reads a raw, event, state, open or redrive subject: its partition and identity.
 func ParseSubject(subject string) (partition uint32, id Identity, err error) {
-	for _, prefix := range []string{rawPrefix, eventPrefix, statePrefix, openPrefix} {
+	for _, prefix := range []string{rawPrefix, eventPrefix, statePrefix, openPrefix, redrivePrefix} {
 		rest, ok := strings.CutPrefix(subject, prefix)
 		if !ok {
 			continue
@@ -104,7 +116,7 @@ func ParseSubject(subject string) (partition uint32, id Identity, err error) {
 		}
 		return uint32(n), id, nil
 	}
-	return 0, Identity{}, fmt.Errorf("parse subject %q: want steno.{raw,event,state,open}.<partition>.<identity>", subject)
+	return 0, Identity{}, fmt.Errorf("parse subject %q: want steno.{raw,event,state,open,redrive}.<partition>.<identity>", subject)
 }
 
 // ParseTranscriptSubject reads a delta or stored subject.

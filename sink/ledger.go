@@ -21,6 +21,11 @@ type Ledger interface {
 	// ErrRefused means that the database will never take this content. After any other error the
 	// batch may or may not be stored, and storing it again is right.
 	Store(ctx context.Context, b Batch) (Stored, error)
+	// Redrive takes a capture out of the park, in one transaction under the claim's epoch, as Store:
+	// the epoch is raised and the position is taken away, so that whoever claims the partition next
+	// reads from the first message what was passed over. false, and nothing is changed: it is not
+	// parked.
+	Redrive(ctx context.Context, c Claim, id schema.Identity) (bool, error)
 }
 
 // Errors of Store that a caller decides on.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/steno-io/steno/schema"
@@ -20,6 +21,8 @@ type partition struct {
 	created time.Time // of STENO_EVENTS
 	blobs   *topology.Blobs
 	queue   *queue
+	// redriven: the claim is over, or may be, because this partition itself raised the epoch.
+	redriven atomic.Bool
 }
 
 func (p *partition) run(ctx context.Context) error {
@@ -40,7 +43,11 @@ func (p *partition) run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { stop(p.read(ctx, from)) })
 	wg.Go(func() { stop(p.write(ctx, claim)) })
+	wg.Go(func() { stop(p.redrive(ctx, claim)) })
 	wg.Wait()
+	if p.redriven.Load() {
+		return errRestart
+	}
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}

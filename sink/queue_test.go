@@ -80,12 +80,11 @@ func TestProgress(t *testing.T) {
 
 // picky refuses batches that hold certain records, unless they come as refused.
 type picky struct {
+	Ledger  // its other methods are not called
 	bad     map[uint64]bool
 	batches [][]uint64
 	parked  []uint64
 }
-
-func (p *picky) Claim(context.Context, uint32) (Claim, error) { return Claim{}, nil }
 
 func (p *picky) Store(_ context.Context, b Batch) (Stored, error) {
 	var out Stored

@@ -119,7 +119,7 @@ func (s *Sink) serve(ctx context.Context, number uint32, links *links) error {
 		unlink := context.AfterFunc(l.ctx, func() { stop(errRestart) })
 		err = p.run(linked)
 		unlink()
-		restart := errors.Is(context.Cause(linked), errRestart) && !errors.Is(err, ErrFenced)
+		restart := errors.Is(err, errRestart) || errors.Is(context.Cause(linked), errRestart) && !errors.Is(err, ErrFenced)
 		stop(nil)
 		if !restart || ctx.Err() != nil {
 			if err != nil {

@@ -26,7 +26,7 @@ type Summary struct {
 	FirstAt     time.Time         `json:"first_at,omitzero"` // of the first event; absent if there is none
 	LastAt      time.Time         `json:"last_at,omitzero"`
 	Stop        schema.StopReason `json:"stop"`                // of the last turn that ended
-	IdleSince   time.Time         `json:"idle_since,omitzero"` // LastAt while the status is open
+	IdleSince   time.Time         `json:"idle_since,omitzero"` // while the status is open: LastAt, or AddedAt where nothing was said
 	AddedAt     time.Time         `json:"added_at,omitzero"`   // when it was first recorded or imported; lists are in this order
 	Empty       bool              `json:"empty"`               // no message
 
@@ -60,6 +60,9 @@ func Summarise(c *Capture, t *Transcript) Summary {
 	}
 	if s.Status == schema.StatusOpen {
 		s.IdleSince = t.LastAt
+		if s.IdleSince.IsZero() {
+			s.IdleSince = t.AddedAt
+		}
 	}
 	return s
 }

@@ -31,6 +31,7 @@ sessions of its capture end.`,
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", schema.ReasonOperator, "why, for the record")
+	a.ledgerFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -46,7 +47,7 @@ func (a *app) close(ctx context.Context, args []string, reason string, asJSON bo
 	return a.withTranscript(ctx, "close", args, func(ctx context.Context, s *session, t sink.Summary) error {
 		result := closed{Capture: t.Transcript.Identity.String()}
 		if t.Status == schema.StatusOpen {
-			frame, err := a.appendClose(ctx, s, t.Transcript.Identity, reason)
+			frame, err := appendClose(ctx, s, t.Transcript.Identity, reason)
 			if err != nil {
 				return fmt.Errorf("close %s: %w", t.Transcript.Identity, err)
 			}
@@ -66,8 +67,8 @@ func (a *app) close(ctx context.Context, args []string, reason string, asJSON bo
 
 // appendClose stores a close frame as any other writer of the capture would, and waits until it is
 // numbered.
-func (a *app) appendClose(ctx context.Context, s *session, id schema.Identity, reason string) (uint64, error) {
-	target, err := a.localTarget(ctx, s)
+func appendClose(ctx context.Context, s *session, id schema.Identity, reason string) (uint64, error) {
+	target, err := s.target(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// inSession opens the data directory for a command, does its work, and gives the directory back.
+// inSession opens what a command works with, does its work, and gives all back.
 func (a *app) inSession(ctx context.Context, name string, do func(context.Context, *session) error) error {
 	s, ctx, err := a.open(ctx, name)
 	if err != nil {

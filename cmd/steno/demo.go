@@ -111,7 +111,7 @@ func (a *app) play(ctx context.Context, s *session, name string, session uint32,
 		return err
 	}
 	id := schema.Identity{Namespace: "default", Workflow: "demo", Run: file.Run(), Attempt: 1}
-	target, err := a.localTarget(ctx, s)
+	target, err := s.target(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (a *app) play(ctx context.Context, s *session, name string, session uint32,
 	}
 
 	key := schema.Transcript{Identity: id, Session: session}
-	follower, err := follow.New(follow.Options{Conn: s.client.Conn, Reader: s.ledger, Partitions: s.info.Partitions, Transcript: key})
+	follower, err := follow.New(follow.Options{Conn: s.conn, Reader: s.ledger, Partitions: s.info.Partitions, Transcript: key})
 	if err != nil {
 		return err
 	}

@@ -29,19 +29,26 @@ last journal with its age, frames and events, what has not come through, and
 which captures are parked. It ends with 1 if something is wrong.
 
 Where a living tap publishes to a NATS of its own, doctor gives it a few seconds
-to come up with what its journal holds.`,
+to come up with what its journal holds.
+
+Of a cluster (--nats and --ledger) it says which partitions no translator has, of
+which the ledger is behind, and which captures are parked. Journals are not looked
+at: they are where the taps are.`,
 		Example: `  steno doctor
   steno doctor --json | jq .problems`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), asJSON) },
 	}
+	a.ledgerFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 // health is what doctor finds.
 type health struct {
-	Data     string          `json:"data"`
+	Data     string          `json:"data,omitempty"` // of a data directory
+	NATS     string          `json:"nats,omitempty"` // of a cluster
+	Database string          `json:"database,omitempty"`
 	Holder   *holder.Address `json:"holder,omitempty"`
 	Streams  string          `json:"streams"`
 	Ledger   sink.Stats      `json:"ledger"`
@@ -84,18 +91,12 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 }
 
 func (a *app) examine(ctx context.Context, s *session) (health, error) {
-	h := health{Data: string(s.dir), Streams: "ok, " + plural(s.info.Partitions, "partition"), Problems: []string{}}
-	if address, err := s.dir.ReadAddress(); err == nil && s.holding() == nil {
-		h.Holder = &address
+	h := health{Streams: "ok, " + plural(s.info.Partitions, "partition"), Problems: []string{}}
+	if err := s.examine(ctx, s, &h); err != nil {
+		return h, err
 	}
 	var err error
 	if h.Ledger, err = s.ledger.Stats(ctx); err != nil {
-		return h, err
-	}
-	for _, what := range s.unstored {
-		h.problem("not come through: %s", what)
-	}
-	if err := h.journals(ctx, s); err != nil {
 		return h, err
 	}
 	parked, err := s.parked(ctx)
@@ -119,8 +120,8 @@ func (a *app) examine(ctx context.Context, s *session) (health, error) {
 const lagPatience = 5 * time.Second
 
 // journals finds the journal written last, and what of any has not come through.
-func (h *health) journals(ctx context.Context, s *session) error {
-	infos, err := journal.List(s.dir.Journals())
+func (h *health) journals(ctx context.Context, s *session, dir holder.Dir) error {
+	infos, err := journal.List(dir.Journals())
 	if err != nil {
 		return fmt.Errorf("list journals: %w", err)
 	}
@@ -131,7 +132,7 @@ func (h *health) journals(ctx context.Context, s *session) error {
 			h.problem("journal %s cannot be read: %v", info.Path, info.Err)
 			continue
 		}
-		mark, err := markOf(ctx, s, info, until)
+		mark, err := markOf(ctx, dir, info, until)
 		if ctx.Err() != nil {
 			return err
 		}
@@ -174,9 +175,9 @@ func lagging(info journal.Info, mark journal.Mark) bool { return mark.Offset < u
 
 // markOf reads a journal's mark; that of a living tap which publishes by itself has until then to come
 // up with what the journal held when it was listed.
-func markOf(ctx context.Context, s *session, info journal.Info, until time.Time) (journal.Mark, error) {
+func markOf(ctx context.Context, dir holder.Dir, info journal.Info, until time.Time) (journal.Mark, error) {
 	for {
-		mark, err := journal.ReadMark(s.dir.Journals(), info.ID)
+		mark, err := journal.ReadMark(dir.Journals(), info.ID)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return mark, err
 		}
@@ -251,6 +252,10 @@ func (h *health) print(a *app) {
 		text := wrapped(fmt.Sprintf(format, args...), doctorWidth-len(doctorIndent), doctorIndent)
 		fmt.Fprintf(a.out, "%-*s%s\n", len(doctorIndent), label, text)
 	}
+	if h.Data == "" {
+		h.printCluster(say)
+		return
+	}
 	holder := "nobody; this command, while it ran"
 	if h.Holder != nil {
 		holder = fmt.Sprintf("%s, process %d, since %s", h.Holder.Kind, h.Holder.PID, h.Holder.Since.Local().Format(time.DateTime))
@@ -258,7 +263,7 @@ func (h *health) print(a *app) {
 	say("data", "%s", h.Data)
 	say("held by", "%s", holder)
 	say("streams", "%s", h.Streams)
-	say("ledger", "%s of %s, %s", plural(h.Ledger.Transcripts, "transcript"), plural(h.Ledger.Captures, "capture"), plural(h.Ledger.Events, "event"))
+	say("ledger", "%s", h.counts())
 	if h.Last == nil {
 		say("journals", "none: nothing was recorded here in the last day")
 	} else {
@@ -266,12 +271,27 @@ func (h *health) print(a *app) {
 			time.Duration(h.Last.AgeS*float64(time.Second)).Round(time.Second), h.Last.state(), plural(h.Last.Frames, "frame"), plural(h.Last.Events, "event"))
 		say("", "%s", h.Last.Capture)
 	}
+	h.printProblems(say, "all that was journalled has come through")
+}
+
+func (h *health) printCluster(say func(label, format string, args ...any)) {
+	say("cluster", "%s", h.NATS)
+	say("streams", "%s", h.Streams)
+	say("ledger", "%s: %s", h.Database, h.counts())
+	h.printProblems(say, "all partitions are translated, and all records are numbered")
+}
+
+func (h *health) printProblems(say func(label, format string, args ...any), none string) {
 	if len(h.Problems) == 0 {
-		say("problems", "none: all that was journalled has come through")
+		say("problems", "none: %s", none)
 	}
 	for _, p := range h.Problems {
 		say("problem", "%s", p)
 	}
+}
+
+func (h *health) counts() string {
+	return fmt.Sprintf("%s of %s, %s", plural(h.Ledger.Transcripts, "transcript"), plural(h.Ledger.Captures, "capture"), plural(h.Ledger.Events, "event"))
 }
 
 // state is what became of the journal's tap.

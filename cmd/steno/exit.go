@@ -9,6 +9,7 @@ import (
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/postgres"
 )
 
 // Exit codes; the first that applies counts.
@@ -56,7 +57,8 @@ func exitCode(err error) int {
 		return e.code
 	case errors.Is(err, errURL):
 		return exitUsage
-	case errors.Is(err, holder.ErrGone), errors.Is(err, holder.ErrHeld), errors.Is(err, errUnreachable):
+	case errors.Is(err, holder.ErrGone), errors.Is(err, holder.ErrHeld), errors.Is(err, errUnreachable),
+		errors.Is(err, postgres.ErrUnreachable):
 		return exitUnavailable
 	case errors.Is(err, topology.ErrDrifted), errors.Is(err, topology.ErrMissing), errors.Is(err, topology.ErrPartitions),
 		errors.Is(err, sink.ErrVersion):

@@ -52,7 +52,7 @@ func longRecording(t *testing.T, n int) string {
 // TestKilledHolders kills steno up at random moments of one import and starts it again each time: the
 // transcript is the offline translation, numbered 1 … n.
 func TestKilledHolders(t *testing.T) {
-	data, file := t.TempDir(), longRecording(t, 10_000)
+	data, file := t.TempDir(), longRecording(t, 2500*kills(t))
 	offline := durable(t, ok(t, "translate", file))
 	up := startUp(t, data)
 	importing := stenoCommand(t.Context(), "import", "--data", data, "--json", file)

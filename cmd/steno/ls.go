@@ -20,17 +20,20 @@ func (a *app) lsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List transcripts, the newest first",
-		Long: `ls lists the transcripts of the data directory. The readable list leaves out the
-connections themselves (session 0 of ACP) and what has no message, unless
---all is given; --json has all of them, one object a line.`,
+		Long: `ls lists the transcripts of the data directory, or of a cluster (--nats and
+--ledger). The readable list leaves out the connections themselves (session 0 of
+ACP) and what has no message, unless --all is given; --json has all of them, one
+object a line.`,
 		Example: `  steno ls
   steno ls --peer mill --all
+  steno ls --nats nats://127.0.0.1:4222 --ledger postgres://steno@127.0.0.1/steno
   steno ls --json | jq -r 'select(.status=="open").key'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.ls(cmd.Context(), peer, asJSON, all) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a transcript")
 	cmd.Flags().BoolVar(&all, "all", false, "list connections and empty sessions too")
+	a.ledgerFlag(cmd)
 	cmd.Flags().StringVar(&peer, "peer", anyPeer, "list transcripts with the agent of that name only")
 	return cmd
 }

@@ -18,47 +18,95 @@ import (
 	"github.com/steno-io/steno/schema"
 )
 
-// client talks to an agent as an editor does and gives every byte that it saw.
-func client(t *testing.T, cmd *exec.Cmd, prompts ...string) (stdout, stderr string, err error) {
+// editor talks to an agent as an editor does.
+type editor struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines *bufio.Reader
+	seen  bytes.Buffer // every byte that it saw
+	errs  bytes.Buffer
+	id    int // of the next request
+}
+
+// edit starts the agent and a session with it.
+func edit(t *testing.T, cmd *exec.Cmd) *editor {
 	t.Helper()
-	in, err := cmd.StdinPipe()
+	e := &editor{t: t, cmd: cmd}
+	var err error
+	e.in, err = cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
-	var errs, seen bytes.Buffer
-	cmd.Stderr = &errs
+	cmd.Stderr = &e.errs
 	require.NoError(t, cmd.Start())
-	lines := bufio.NewReader(io.TeeReader(out, &seen))
-	send := func(format string, args ...any) {
-		_, err := fmt.Fprintf(in, format+"\n", args...)
-		require.NoError(t, err)
-	}
-	until := func(part string) {
-		for {
-			line, err := lines.ReadString('\n')
-			if strings.Contains(line, part) || err != nil {
-				return
-			}
+	e.lines = bufio.NewReader(io.TeeReader(out, &e.seen))
+	e.request(`"method":"initialize","params":{"protocolVersion":1}`)
+	e.until(`"id":0`)
+	e.request(`"method":"session/new","params":{"cwd":"/mill","mcpServers":[]}`)
+	e.until(`"id":1`)
+	return e
+}
+
+func (e *editor) send(format string, args ...any) {
+	e.t.Helper()
+	_, err := fmt.Fprintf(e.in, format+"\n", args...)
+	require.NoError(e.t, err)
+}
+
+func (e *editor) request(members string, args ...any) {
+	e.t.Helper()
+	e.send(`{"jsonrpc":"2.0","id":%d,%s}`, e.id, fmt.Sprintf(members, args...))
+	e.id++
+}
+
+func (e *editor) until(part string) {
+	for {
+		line, err := e.lines.ReadString('\n')
+		if strings.Contains(line, part) || err != nil {
+			return
 		}
 	}
-	send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
-	until(`"id":0`)
-	send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/mill","mcpServers":[]}}`)
-	until(`"id":1`)
-	for i, prompt := range prompts {
-		send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s-1","prompt":[{"type":"text","text":%q}]}}`, i+2, prompt)
+}
+
+// begin begins a turn, up to the agent's question.
+func (e *editor) begin(prompt string) {
+	e.t.Helper()
+	e.request(`"method":"session/prompt","params":{"sessionId":"s-1","prompt":[{"type":"text","text":%q}]}`, prompt)
+	if prompt != "die" {
+		e.until(`request_permission`)
+	}
+}
+
+// finish allows what the agent asked for, and waits for the end of the turn.
+func (e *editor) finish() {
+	e.t.Helper()
+	e.send(`{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selected","optionId":"y"}}}`)
+	e.until(`stopReason`)
+}
+
+// leave closes the agent's input and waits for its end.
+func (e *editor) leave() error {
+	e.t.Helper()
+	require.NoError(e.t, e.in.Close())
+	_, err := io.Copy(io.Discard, e.lines)
+	require.NoError(e.t, err)
+	return e.cmd.Wait() // it ends the copying to errs
+}
+
+// client holds a whole conversation and gives every byte that it saw.
+func client(t *testing.T, cmd *exec.Cmd, prompts ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	e := edit(t, cmd)
+	for _, prompt := range prompts {
+		e.begin(prompt)
 		if prompt == "die" {
 			break
 		}
-		until(`request_permission`)
-		send(`{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selected","optionId":"y"}}}`)
-		until(`stopReason`)
+		e.finish()
 	}
-	require.NoError(t, in.Close())
-	_, err = io.Copy(io.Discard, lines)
-	require.NoError(t, err)
-	err = cmd.Wait() // it ends the copying to errs
-	return seen.String(), errs.String(), err
+	err = e.leave()
+	return e.seen.String(), e.errs.String(), err
 }
 
 func agentCommand() *exec.Cmd {

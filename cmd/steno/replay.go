@@ -41,6 +41,7 @@ typed, with the pauses that lay between the frames.
 		},
 	}
 	f.register(cmd)
+	a.ledgerFlag(cmd)
 	cmd.Flags().Float64Var(&o.Speed, "speed", 1, "how many times faster")
 	cmd.Flags().DurationVar(&o.IdleLimit, "idle-limit", 0, "the longest pause, as waited (0: none)")
 	return cmd

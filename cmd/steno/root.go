@@ -33,6 +33,7 @@ type app struct {
 	data     string
 	nats     string
 	context  string
+	database string // --ledger, of the commands that have it
 	sync     string
 	logLevel string
 	config   string
@@ -133,8 +134,12 @@ func usageArgs(c *cobra.Command) {
 	}
 }
 
-// networked are the commands that may go to a NATS of their own.
-var networked = []string{"record", "proxy", "import", "worker", "streams", "redrive"}
+// networked are the commands that may go to a NATS of their own, and reading those that may read a
+// cluster: a NATS and a ledger.
+var (
+	networked = []string{"record", "proxy", "import", "worker", "streams"}
+	reading   = []string{"ls", "show", "tail", "replay", "verify", "doctor", "close", "redrive"}
+)
 
 // prepare fills in flags from the environment and the config file, and sets up the log.
 func (a *app) prepare(cmd *cobra.Command) error {
@@ -170,28 +175,51 @@ func (a *app) fillIn(cmd *cobra.Command) error {
 // checkNetwork refuses flags that name a NATS where the command would not go there. Of a URL and a
 // context the one on the command line counts.
 func (a *app) checkNetwork(command string) error {
-	given := func(flag string) bool { return a.from[flag] == commandLine }
+	reads := slices.Contains(reading, command)
 	for _, flag := range []string{"nats", "context"} {
-		if given(flag) && !slices.Contains(networked, command) {
-			return usage("--%s: steno %s works in the data directory; %s take it", flag, command, "record, proxy, import, worker and streams")
+		if a.given(flag) && !reads && !slices.Contains(networked, command) {
+			return usage("--%s: steno %s works in a data directory, or without one", flag, command)
 		}
 	}
 	if err := checkURLs(a.nats); err != nil {
 		return a.badValue(fmt.Errorf("--nats: %w", err), "nats")
 	}
-	if a.nats == "" || a.context == "" {
-		return nil
+	if a.nats != "" && a.context != "" {
+		switch {
+		case a.given("nats") == a.given("context"):
+			return a.badValue(errors.New("--nats and --context: want one of them"), "nats", "context")
+		case a.given("nats"):
+			a.context = ""
+		default:
+			a.nats = ""
+		}
 	}
-	switch {
-	case given("nats") == given("context"):
-		return a.badValue(errors.New("--nats and --context: want one of them"), "nats", "context")
-	case given("nats"):
-		a.context = ""
-	default:
-		a.nats = ""
+	if reads {
+		return a.checkCluster(command)
 	}
 	return nil
 }
+
+// checkCluster decides whether a command that reads works on a cluster or in the data directory. A
+// directory on the command line counts more than a cluster that the environment or the config file
+// names, and a NATS alone, named there, is the taps'.
+func (a *app) checkCluster(command string) error {
+	named := a.given("nats") || a.given("context") || a.given("ledger")
+	switch {
+	case a.given("data") && named:
+		return usage("--data: steno %s reads a data directory, or a cluster: --nats and --ledger", command)
+	case a.given("data"):
+		a.database = ""
+	case a.database != "" && !a.remote():
+		return a.badValue(errors.New("--ledger: of which NATS? give --nats or --context, or --data for a data directory"), "ledger")
+	case a.database == "" && named && command != "redrive": // that one works on streams alone, too
+		return usage("--nats: steno %s reads a ledger too: which database? give --ledger, such as postgres://steno@127.0.0.1/steno", command)
+	}
+	return nil
+}
+
+// given reports whether the flag is on the command line.
+func (a *app) given(flag string) bool { return a.from[flag] == commandLine }
 
 // syncInterval reads --sync; 0 is always.
 func (a *app) syncInterval() (time.Duration, error) {

@@ -61,6 +61,7 @@ stands; with --json its stored events, in the order of their numbers.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.show(cmd.Context(), args, f) },
 	}
 	f.register(cmd)
+	a.ledgerFlag(cmd)
 	return cmd
 }
 

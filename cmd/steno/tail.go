@@ -51,6 +51,7 @@ the rest under a name of its own.
 		},
 	}
 	f.register(cmd)
+	a.ledgerFlag(cmd)
 	cmd.Flags().StringVar(&peer, "peer", anyPeer, "follow transcripts with the agent of that name only")
 	cmd.Flags().BoolVar(&untilEnd, "until-end", false, "stop when the transcript's capture has ended")
 	return cmd
@@ -62,7 +63,7 @@ func (a *app) tail(ctx context.Context, args []string, peer string, f viewFlags,
 		if err != nil {
 			return tailEnd(ctx, err)
 		}
-		o := follow.Options{Conn: s.client.Conn, Reader: s.ledger, Partitions: s.info.Partitions, Transcript: t.Transcript}
+		o := follow.Options{Conn: s.conn, Reader: s.ledger, Partitions: s.info.Partitions, Transcript: t.Transcript}
 		w := &watcher{a: a, f: f, untilEnd: untilEnd}
 		if len(args) == 0 && !untilEnd {
 			counts := func(t sink.Summary) bool { return isListed(t) && isPeer(t, peer) }

@@ -32,25 +32,20 @@ func (a *app) importTarget(ctx context.Context) (*target, context.Context, func(
 	if err != nil {
 		return nil, ctx, nil, err
 	}
-	t, err := a.localTarget(ctx, s)
+	t, err := s.target(ctx)
 	if err != nil {
 		return nil, ctx, nil, errors.Join(why(ctx, err), s.close())
 	}
 	return t, ctx, s.close, nil
 }
 
-// localTarget is the data directory.
-func (a *app) localTarget(ctx context.Context, s *session) (*target, error) {
-	interval, err := a.syncInterval()
-	if err != nil {
-		return nil, err
-	}
-	t := &target{options: publish.AppenderOptions{
-		JS: s.js, Partitions: s.info.Partitions, BatchFrom: publish.BatchFrom(s.info.Replicas, interval == 0),
-	}}
+// target is the session's own streams.
+func (s *session) target(ctx context.Context) (*target, error) {
+	t := &target{options: publish.AppenderOptions{JS: s.js, Partitions: s.info.Partitions, BatchFrom: s.batchFrom}}
 	t.settled = func(ctx context.Context, id schema.Identity, frame uint64, _ bool) error {
-		return s.client.Settle(ctx, id, frame)
+		return s.settle(ctx, id, frame)
 	}
+	var err error
 	t.options.Blobs, err = s.blobs(ctx)
 	return t, err
 }

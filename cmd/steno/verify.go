@@ -26,12 +26,14 @@ chain over the frames, and that every frame is accounted for.
 It ends with 0 when all agrees, 10 when anything was changed, is missing or was
 added, and 11 when all agrees but frames were lost before they were stored: a
 tap passed on what it could not keep, or its journal was damaged. It ends with 1
-when what there is agrees, but a journal has not come through.`,
+when what there is agrees, but a journal has not come through, or the workers of a
+cluster do not get on with what was stored before it began.`,
 		Example: `  steno verify
   steno verify --json | jq .findings`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.verify(cmd.Context(), asJSON) },
 	}
+	a.ledgerFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
 }
@@ -53,7 +55,7 @@ func (a *app) verify(ctx context.Context, asJSON bool) error {
 	return errors.Join(a.sayReport(report, asJSON), stalled)
 }
 
-// prove verifies the directory's ledger.
+// prove verifies the session's ledger.
 func (a *app) prove(ctx context.Context, s *session) (verify.Report, error) {
 	blobs, err := s.blobs(ctx)
 	if err != nil {
@@ -94,8 +96,9 @@ func (a *app) prove(ctx context.Context, s *session) (verify.Report, error) {
 	return report, err
 }
 
-// settleAll waits until what the stream holds now is numbered, and gives each capture's last frame. What
-// is stored meanwhile may be on its way to the ledger; what was there before may not be missing from it.
+// settleAll waits until what the stream holds now is numbered, and gives each capture's last frame, but
+// of those that do not get on. What is stored meanwhile may be on its way to the ledger; what was there
+// before may not be missing from it.
 func (s *session) settleAll(ctx context.Context, frames verify.Stream) (map[schema.Identity]uint64, error) {
 	var heads map[schema.Identity]uint64
 	if err := s.patient(ctx, func() (err error) {
@@ -105,10 +108,11 @@ func (s *session) settleAll(ctx context.Context, frames verify.Stream) (map[sche
 		return nil, err
 	}
 	for id, head := range heads {
-		err := s.client.Settle(ctx, id, head)
+		err := s.settle(ctx, id, head)
 		switch {
 		case errors.Is(err, holder.ErrStalled): // what there is can be verified all the same
 			s.stalled = errors.Join(s.stalled, err)
+			delete(heads, id)
 		case err != nil && !errors.Is(err, holder.ErrParked): // verify says what differs
 			return nil, err
 		}
@@ -119,10 +123,11 @@ func (s *session) settleAll(ctx context.Context, frames verify.Stream) (map[sche
 // heads gives each capture's last frame.
 func (s *session) heads(ctx context.Context, frames verify.Stream) (map[schema.Identity]uint64, error) {
 	heads := map[schema.Identity]uint64{}
-	for id, err := range frames.Captures(ctx) {
+	for held, err := range frames.Captures(ctx) {
 		if err != nil {
 			return nil, err
 		}
+		id := held.Capture
 		m, _, err := topology.Last(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions))
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"io"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -25,10 +26,16 @@ func startWorker(t *testing.T, stage, url string, flags ...string) *exec.Cmd {
 	errs, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	line, err := bufio.NewReader(errs).ReadString('\n')
+	lines := bufio.NewReader(errs)
+	line, err := lines.ReadString('\n')
 	require.NoError(t, err)
 	require.Contains(t, line, "serves on")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(io.Discard, lines) // it ends with the process
+	}()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); <-done })
 	return cmd
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) workerSinkCommand() *cobra.Command {
-	var name, ledger string
+	var name string
 	cmd := &cobra.Command{
 		Use:   "sink --nats URL --ledger URL",
 		Short: "Number records into a PostgreSQL ledger, sharing the partitions with the other sinks",
@@ -23,19 +23,19 @@ that database; what makes storing safe is the epoch that a sink raises when it
 takes one. It makes the tables it needs, in the schema steno.`,
 		Example: `  steno worker sink --nats nats://127.0.0.1:4222 --ledger postgres://steno@127.0.0.1/steno`,
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.workerSink(cmd.Context(), name, ledger) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.workerSink(cmd.Context(), name) },
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the worker's name, unlike every other's (default: the host's and a random part)")
-	cmd.Flags().StringVar(&ledger, "ledger", "", "the database, as libpq reads it: a postgres:// URL, or key=value pairs")
+	cmd.Flags().StringVar(&a.database, "ledger", "", "the database, as libpq reads it: a postgres:// URL, or key=value pairs")
 	return cmd
 }
 
-func (a *app) workerSink(ctx context.Context, name, url string) (err error) {
+func (a *app) workerSink(ctx context.Context, name string) (err error) {
 	name, err = a.worker(name)
 	if err != nil {
 		return err
 	}
-	if strings.TrimSpace(url) == "" {
+	if strings.TrimSpace(a.database) == "" {
 		return a.badValue(errors.New("--ledger: which database? such as postgres://steno@127.0.0.1/steno"), "ledger")
 	}
 	s, err := connectStreams(ctx, a.destination())
@@ -43,7 +43,7 @@ func (a *app) workerSink(ctx context.Context, name, url string) (err error) {
 		return err
 	}
 	defer s.conn.Close()
-	ledger, err := postgres.Open(ctx, url, postgres.Options{})
+	ledger, err := a.openDatabase(ctx, postgres.Options{})
 	if err != nil {
 		return err
 	}

@@ -218,6 +218,25 @@ func TestEndAndReopening(t *testing.T) {
 	r.reads("event 2 Progress", "end abandoned 2")
 }
 
+// An end that is over by the time the events are read is not told behind what reopened it.
+func TestAnEndThatIsOverIsNotTold(t *testing.T) {
+	b := newBench(t)
+	b.owner(10, 1)
+	b.store(1, note("a"))
+	b.set(schema.StatusEnded)
+	b.mu.Lock()
+	b.before = func() {
+		b.store(11, note("late"))
+		b.set(schema.StatusOpen)
+	}
+	b.mu.Unlock()
+	r := b.follow(follow.Options{})
+	r.reads("event 1 Progress", "event 2 Progress", "snapshot 10")
+	b.set(schema.StatusEnded)
+	b.wake()
+	r.reads("end ended 2")
+}
+
 func TestASlowReaderIsToldWhatItMissed(t *testing.T) {
 	b := newBench(t)
 	o := b.owner(1, 0)

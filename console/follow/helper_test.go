@@ -31,6 +31,7 @@ type ledger struct {
 	status schema.Status
 	err    error
 	skip   uint64 // a number that it has lost
+	before func() // is called once, before events are read
 }
 
 func (l *ledger) Transcripts(context.Context, sink.Query) (sink.Page, error) {
@@ -51,6 +52,13 @@ func (l *ledger) Transcript(_ context.Context, key schema.Transcript) (sink.Summ
 
 func (l *ledger) Events(_ context.Context, _ schema.Transcript, after uint64, limit int) iter.Seq2[sink.Event, error] {
 	return func(yield func(sink.Event, error) bool) {
+		l.mu.Lock()
+		before := l.before
+		l.before = nil
+		l.mu.Unlock()
+		if before != nil {
+			before()
+		}
 		l.mu.Lock()
 		events := l.events
 		l.mu.Unlock()

@@ -30,7 +30,8 @@ func (r *run) resume(ctx context.Context) error {
 }
 
 // catchUp gives the events from the cursor up to the ledger's head, and the end if that is one. The
-// status is read first, so that an end is told only after all that was stored with it.
+// status is read first, so that an end is told only after all that was stored with it; where more was
+// stored meanwhile, the end may be over.
 func (r *run) catchUp(ctx context.Context) error {
 	summary, err := r.Reader.Transcript(ctx, r.Transcript)
 	if err != nil && !errors.Is(err, sink.ErrNotFound) {
@@ -53,7 +54,7 @@ func (r *run) catchUp(ctx context.Context) error {
 	switch {
 	case summary.Status == schema.StatusParked:
 		return r.sayStuck()
-	case r.ended || r.cursor < summary.Head:
+	case r.ended || r.cursor != summary.Head:
 		return nil
 	case summary.Status == schema.StatusEnded, summary.Status == schema.StatusAbandoned:
 		r.ended = true

@@ -60,7 +60,7 @@ func layOut(now time.Time, rows []sink.Summary, width int) ([]column, []int) {
 func listColumns(now time.Time, rows []sink.Summary, keys map[string]string) []column {
 	return []column{
 		{title: "AGE", cell: func(s *sink.Summary) (style, string) { return dim, age(now, s.AddedAt) }},
-		{title: "STATUS", cell: func(s *sink.Summary) (style, string) { return statusStyle(s.Status), string(s.Status) }},
+		{title: "STATUS", cell: func(s *sink.Summary) (style, string) { return statusStyle(s.Status), status(now, s) }},
 		{title: "WITH", most: 16, cell: func(s *sink.Summary) (style, string) {
 			return plain, strings.TrimSpace(string(s.Protocol) + " " + oneLine(s.Agent))
 		}},
@@ -128,6 +128,17 @@ func (p *page) cell(i int, s style, text string, width int, right, last bool) {
 	if !right && !last {
 		p.put(plain, pad)
 	}
+}
+
+// longIdle is from when on the list says for how long an open transcript has said nothing: its end may
+// be one that nobody saw.
+const longIdle = 10 * time.Minute
+
+func status(now time.Time, s *sink.Summary) string {
+	if s.Status != schema.StatusOpen || s.IdleSince.IsZero() || now.Sub(s.IdleSince) < longIdle {
+		return string(s.Status)
+	}
+	return string(s.Status) + ", idle " + age(now, s.IdleSince)
 }
 
 func statusStyle(s schema.Status) style {

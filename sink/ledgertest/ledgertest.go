@@ -36,6 +36,7 @@ func Run(t *testing.T, open Open) {
 		{"an origin that goes back parks the capture", originBack},
 		{"a record that says nonsense parks its capture", nonsense},
 		{"a parked capture stays parked", staysParked},
+		{"a capture is taken out of the park", redriven},
 		{"an earlier owner stores nothing", fenced},
 		{"a write that fails is written again", writeFailures},
 		{"what is stored is there after opening", reopening},

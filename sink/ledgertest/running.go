@@ -36,6 +36,7 @@ func RunSink(t *testing.T, open Open, poison Poison) {
 		{"resolves large records", runResolvesLargeRecords},
 		{"fails loudly without the bytes", runFailsLoudlyWithoutTheBytes},
 		{"passes over stray messages", runPassesOverStrayMessages},
+		{"takes captures out of the park", runRedrives},
 		{"gives its partitions back while the server is away", runGivesBackWhileAway},
 		{"parks what the database refuses", func(t *testing.T, open Open) { runParksWhatTheDatabaseRefuses(t, open, poison) }},
 	} {

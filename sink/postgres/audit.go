@@ -15,7 +15,7 @@ import (
 func (l *Ledger) Captures(ctx context.Context, after string, limit int) ([]sink.CaptureInfo, error) {
 	out, err := l.captures(ctx, `c.id IN (SELECT id FROM steno.captures WHERE key > $1 ORDER BY key LIMIT $2)`, after, limit)
 	if err != nil {
-		return nil, fmt.Errorf("list captures of ledger %s: %w", l.name, err)
+		return nil, fmt.Errorf("list captures of ledger %s: %w", l.name, unreachable(err))
 	}
 	return out, nil
 }
@@ -27,7 +27,7 @@ func (l *Ledger) Capture(ctx context.Context, id schema.Identity) (sink.CaptureI
 		err = sink.ErrNotFound
 	}
 	if err != nil {
-		return sink.CaptureInfo{}, fmt.Errorf("read capture %s of ledger %s: %w", id, l.name, err)
+		return sink.CaptureInfo{}, fmt.Errorf("read capture %s of ledger %s: %w", id, l.name, unreachable(err))
 	}
 	return out[0], nil
 }
@@ -62,7 +62,7 @@ func (l *Ledger) Stats(ctx context.Context) (sink.Stats, error) {
 		return err
 	})
 	if err != nil {
-		return sink.Stats{}, fmt.Errorf("count ledger %s: %w", l.name, err)
+		return sink.Stats{}, fmt.Errorf("count ledger %s: %w", l.name, unreachable(err))
 	}
 	return s, nil
 }

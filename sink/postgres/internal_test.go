@@ -91,3 +91,12 @@ func TestOutlive(t *testing.T) {
 	done()
 	require.Error(t, longer.Err())
 }
+
+func TestAReaderSaysWhoBringsOlderTablesUpToDate(t *testing.T) {
+	require.NoError(t, readable(2, 2))
+	for version, says := range map[int]string{0: "no tables", 1: "a sink of this build brings them up to date", 3: "a newer steno"} {
+		err := readable(version, 2)
+		require.ErrorIs(t, err, sink.ErrVersion)
+		require.ErrorContains(t, err, says)
+	}
+}

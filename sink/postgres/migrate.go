@@ -5,6 +5,8 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -84,11 +86,46 @@ func checkVersion(ctx context.Context, db *pgxpool.Pool) error {
 	if err != nil {
 		return err
 	}
-	if version != len(steps) {
-		return fmt.Errorf("tables have version %d, this build reads %d: %w", version, len(steps), sink.ErrVersion)
-	}
-	return nil
+	return readable(version, len(steps))
 }
+
+// readable says what to do about tables that this build does not read.
+func readable(version, known int) error {
+	switch {
+	case version == known:
+		return nil
+	case version == 0:
+		return fmt.Errorf("no tables of steno are there; a sink makes them (start steno worker sink): %w", sink.ErrVersion)
+	case version < known:
+		return fmt.Errorf("tables have version %d, this build reads %d; a sink of this build brings them up to date (start steno worker sink): %w",
+			version, known, sink.ErrVersion)
+	}
+	return fmt.Errorf("tables have version %d, this build reads %d; a newer steno made them: %w", version, known, sink.ErrVersion)
+}
+
+// unreachable marks the errors that say that there is no server to ask, now: a connection that cannot
+// be made or was lost, and what a server says that starts or shuts down.
+func unreachable(err error) error {
+	var answer *pgconn.PgError
+	var network net.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &answer):
+		if class := answer.Code[:min(2, len(answer.Code))]; class != "08" && class != "57" || answer.Code == pgQueryCanceled {
+			return err
+		}
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), pgconn.SafeToRetry(err):
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, err)
+}
+
+// pgQueryCanceled is of the class of interventions, and only of the statement.
+const pgQueryCanceled = "57014"
 
 // refused marks the errors that the same content will meet again: what PostgreSQL says of data, of
 // constraints and of its own limits. Everything else (a lost connection, a deadlock, a full disk, a

@@ -42,16 +42,24 @@ const maxConnections = 8
 // errReadOnly is the answer of a ledger that was opened to be read.
 var errReadOnly = errors.New("it was opened read-only")
 
+var (
+	// ErrURL marks a text that names no database. What is wrong with it is said without its password.
+	ErrURL = errors.New("not a PostgreSQL URL or keyword string")
+	// ErrUnreachable marks a server that does not answer, or ends the connection.
+	ErrUnreachable = errors.New("PostgreSQL is not reachable")
+)
+
 // Open opens the ledger in the database that a URL or keyword string names, as libpq reads them. A
 // writer makes the tables (in the schema steno) or brings them up to date; a reader refuses tables
-// that are not there or not up to date.
+// that are not there or not up to date with sink.ErrVersion. Other errors may wrap ErrURL or
+// ErrUnreachable.
 //
 // Settings may stand in the URL. synchronous_commit=off is safe: position and events go in one
 // transaction, so what a crash takes is read again from STENO_EVENTS.
 func Open(ctx context.Context, url string, o Options) (*Ledger, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("open ledger: %w", err) // says no password
+		return nil, fmt.Errorf("open ledger: %w: %w", ErrURL, err) // says no password
 	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "steno"
@@ -74,10 +82,13 @@ func Open(ctx context.Context, url string, o Options) (*Ledger, error) {
 	}
 	if err != nil {
 		l.pool.Close()
-		return nil, fmt.Errorf("open ledger %s: %w", l.name, err)
+		return nil, fmt.Errorf("open ledger %s: %w", l.name, unreachable(err))
 	}
 	return l, nil
 }
+
+// Name is the host, port and database.
+func (l *Ledger) Name() string { return l.name }
 
 // Close waits for running transactions and closes the connections.
 func (l *Ledger) Close() error {

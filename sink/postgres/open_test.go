@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -44,6 +45,7 @@ func TestReadOnly(t *testing.T) {
 	url := pgtest.Database(t)
 	_, err := postgres.Open(within(t), url, postgres.Options{ReadOnly: true})
 	require.ErrorIs(t, err, sink.ErrVersion, "a reader makes no tables")
+	require.ErrorContains(t, err, "start steno worker sink")
 	w := open(t, url)
 	defer w.Close() //nolint:errcheck // it always works
 	storeOne(t, w, "one")
@@ -71,6 +73,46 @@ func TestOpenRefusesAnotherVersion(t *testing.T) {
 		require.ErrorContains(t, err, "99")
 		require.ErrorContains(t, err, pgtest.Address(t, url))
 	}
+}
+
+func TestADatabaseThatCannotBeReached(t *testing.T) {
+	url := pgtest.Database(t)
+	way := newProxy(t, pgtest.Address(t, url), nil)
+	w := open(t, url)
+	defer w.Close() //nolint:errcheck // it always works
+	key := storeOne(t, w, "one")
+	l, err := postgres.Open(within(t), pgtest.Through(t, url, way.address), postgres.Options{ReadOnly: true})
+	require.NoError(t, err)
+	defer l.Close() //nolint:errcheck // it always works
+	_, err = l.Transcript(within(t), key)
+	require.NoError(t, err)
+	way.close()
+	asks := map[string]func() error{
+		"transcript":  func() error { _, err := l.Transcript(within(t), key); return err },
+		"transcripts": func() error { _, err := l.Transcripts(within(t), sink.Query{}); return err },
+		"captures":    func() error { _, err := l.Captures(within(t), "", 1); return err },
+		"capture":     func() error { _, err := l.Capture(within(t), key.Identity); return err },
+		"stats":       func() error { _, err := l.Stats(within(t)); return err },
+		"events": func() error {
+			for _, err := range l.Events(within(t), key, 0, 1) {
+				return err
+			}
+			return nil
+		},
+		"open": func() error {
+			_, err := postgres.Open(within(t), pgtest.Through(t, url, way.address), postgres.Options{})
+			return err
+		},
+	}
+	for name, ask := range asks {
+		require.ErrorIs(t, ask(), postgres.ErrUnreachable, name)
+	}
+	_, err = postgres.Open(within(t), "postgres://h:port/x", postgres.Options{})
+	require.ErrorIs(t, err, postgres.ErrURL)
+	notThere := strings.Replace(url, "/test_", "/nothing_", 1)
+	_, err = postgres.Open(within(t), notThere, postgres.Options{})
+	require.Error(t, err)
+	require.NotErrorIs(t, err, postgres.ErrUnreachable, "the server is there")
 }
 
 func TestOpenSaysNoPassword(t *testing.T) {

@@ -21,7 +21,7 @@ func (l *Ledger) Transcripts(ctx context.Context, q sink.Query) (sink.Page, erro
 	}
 	page, err := l.transcripts(ctx, query)
 	if err != nil {
-		return sink.Page{}, fmt.Errorf("list transcripts of ledger %s: %w", l.name, err)
+		return sink.Page{}, fmt.Errorf("list transcripts of ledger %s: %w", l.name, unreachable(err))
 	}
 	return page, nil
 }
@@ -45,7 +45,7 @@ FROM steno.captures c JOIN steno.transcripts t ON t.capture = c.id WHERE c.key =
 		err = sink.ErrNotFound
 	}
 	if err != nil {
-		return sink.Summary{}, fmt.Errorf("read transcript %s of ledger %s: %w", key, l.name, err)
+		return sink.Summary{}, fmt.Errorf("read transcript %s of ledger %s: %w", key, l.name, unreachable(err))
 	}
 	return s, nil
 }
@@ -55,7 +55,7 @@ func (l *Ledger) Events(ctx context.Context, key schema.Transcript, after uint64
 	return tables.Events(after, limit, func(dst []sink.Event, after uint64, limit int) ([]sink.Event, error) {
 		page, err := l.events(ctx, dst, key, after, limit)
 		if err != nil {
-			return nil, fmt.Errorf("read events of %s after %d of ledger %s: %w", key, after, l.name, err)
+			return nil, fmt.Errorf("read events of %s after %d of ledger %s: %w", key, after, l.name, unreachable(err))
 		}
 		return page, nil
 	})

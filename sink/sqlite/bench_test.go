@@ -33,7 +33,7 @@ func BenchmarkBareInsert(b *testing.B) {
 	l, err := sqlite.Open(path, sqlite.Options{})
 	require.NoError(b, err)
 	require.NoError(b, l.Close())
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(4000)&_pragma=cache_size(-32000)")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(4000)&_pragma=cache_size(-4000)")
 	require.NoError(b, err)
 	defer db.Close() //nolint:errcheck // the benchmark is over
 	event := ledgertest.BenchEvent(b)

@@ -50,11 +50,7 @@ func (l *Ledger) Store(ctx context.Context, b sink.Batch) (sink.Stored, error) {
 // move is the guarded update that comes first in every transaction.
 func (w *writer) move(ctx context.Context, b sink.Batch) error {
 	p := b.Position
-	res, err := w.position.ExecContext(ctx, tables.WriteTime(p.Created), int64(p.Seq), p.Digest, b.Claim.Partition, int64(b.Claim.Epoch))
-	if err != nil {
-		return err
-	}
-	rows, err := res.RowsAffected()
+	rows, err := changed(w.position.ExecContext(ctx, tables.WriteTime(p.Created), int64(p.Seq), p.Digest, b.Claim.Partition, int64(b.Claim.Epoch)))
 	if err != nil {
 		return err
 	}
@@ -62,6 +58,14 @@ func (w *writer) move(ctx context.Context, b sink.Batch) error {
 		return fmt.Errorf("epoch %d is over: %w", b.Claim.Epoch, sink.ErrFenced)
 	}
 	return nil
+}
+
+// changed is how many rows a statement changed.
+func changed(res sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
 }
 
 // Capture implements sink.Tx.

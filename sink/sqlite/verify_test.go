@@ -30,21 +30,30 @@ type tale struct {
 	captures map[schema.Identity][]*schema.Frame
 }
 
-func (s tale) Captures(context.Context) iter.Seq2[schema.Identity, error] {
-	return func(yield func(schema.Identity, error) bool) {
-		for id := range s.captures {
-			if !yield(id, nil) {
+func (s tale) Captures(context.Context) iter.Seq2[verify.Held, error] {
+	return func(yield func(verify.Held, error) bool) {
+		for id, frames := range s.captures {
+			if !yield(verify.Held{Capture: id, Frames: uint64(len(frames))}, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (s tale) Frames(_ context.Context, id schema.Identity) iter.Seq2[*schema.Frame, error] {
-	return func(yield func(*schema.Frame, error) bool) {
-		for _, f := range s.captures[id] {
-			if !yield(f, nil) {
-				return
+// Frames gives a frame of each capture in turn, as captures that are recorded at the same time stand on
+// a stream.
+func (s tale) Frames(context.Context) iter.Seq2[verify.Frame, error] {
+	return func(yield func(verify.Frame, error) bool) {
+		for n, more := 0, true; more; n++ {
+			more = false
+			for id, frames := range s.captures {
+				if n >= len(frames) {
+					continue
+				}
+				more = true
+				if !yield(verify.Frame{Capture: id, Frame: frames[n]}, nil) {
+					return
+				}
 			}
 		}
 	}
@@ -346,6 +355,66 @@ func TestVerifyFindsUnaccountedFrames(t *testing.T) {
 	require.Equal(t, int64(1), sum.Unaccounted, "the list says the same")
 }
 
+// TestVerifyTurnsPages proves sessions that end before, at and behind a page's end, whole, with an event
+// less and with one more behind the head.
+func TestVerifyTurnsPages(t *testing.T) {
+	for _, events := range []int{127, 128, 129, 255, 256, 257, 300} {
+		for _, c := range []struct {
+			name, spoil string
+			want        verify.Problem
+		}{
+			{"whole", "", ""},
+			{"the last less", `DELETE FROM events WHERE store_seq = ?`, verify.Missing},
+			{"one more", `INSERT INTO events VALUES (1, 1 + ?, CAST('{}' AS BLOB))`, verify.Added},
+		} {
+			t.Run(fmt.Sprintf("%d events, %s", events, c.name), func(t *testing.T) {
+				p := newProving(t, strings.Repeat("a ", events))
+				if c.spoil == "" {
+					r := p.verify(true)
+					require.Empty(t, r.Findings)
+					require.Equal(t, uint64(events), r.Events)
+					return
+				}
+				p.sql(c.spoil, events)
+				r := p.verify(true)
+				require.Len(t, r.Findings, 1, "%v", r.Findings)
+				require.Equal(t, c.want, r.Findings[0].Problem)
+			})
+		}
+	}
+}
+
+// TestVerifyIsOfItsBeginning proves what was there when it began: neither a frame that a known capture
+// gets meanwhile nor a capture that begins meanwhile is in the report.
+func TestVerifyIsOfItsBeginning(t *testing.T) {
+	p := newProving(t, story)
+	later := p.id
+	later.Run = "later"
+	r, err := verify.Run(context.Background(), verify.Options{
+		Frames: growing{p.tale, later, tell(t, story+" x y z")}, Ledger: p.ledger, NewFold: taleFold, Settled: allSettled,
+	})
+	require.NoError(t, err)
+	require.Empty(t, r.Findings)
+	require.Equal(t, 1, r.Captures)
+	require.Equal(t, uint64(11), r.Frames)
+}
+
+// growing is a source in which each capture has more frames, and there is one more capture, when the
+// frames are read.
+type growing struct {
+	tale
+	later  schema.Identity
+	frames []*schema.Frame
+}
+
+func (g growing) Frames(ctx context.Context) iter.Seq2[verify.Frame, error] {
+	more := tale{map[schema.Identity][]*schema.Frame{g.later: g.frames}}
+	for id := range g.captures {
+		more.captures[id] = g.frames
+	}
+	return more.Frames(ctx)
+}
+
 func TestVerifyBoundsItsFindings(t *testing.T) {
 	p := newProving(t, strings.Repeat("a ", 50))
 	p.sql(`DELETE FROM events`)
@@ -373,11 +442,11 @@ type breaking struct {
 	err error
 }
 
-func (b breaking) Frames(ctx context.Context, id schema.Identity) iter.Seq2[*schema.Frame, error] {
-	return func(yield func(*schema.Frame, error) bool) {
-		for f := range b.tale.Frames(ctx, id) {
+func (b breaking) Frames(ctx context.Context) iter.Seq2[verify.Frame, error] {
+	return func(yield func(verify.Frame, error) bool) {
+		for f := range b.tale.Frames(ctx) {
 			if f.Seq == 6 {
-				yield(nil, b.err)
+				yield(verify.Frame{Capture: f.Capture}, b.err)
 				return
 			}
 			if !yield(f, nil) {

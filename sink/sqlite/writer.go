@@ -28,6 +28,7 @@ type writer struct {
 	findTranscript, makeTranscript *sql.Stmt
 	saveCapture, saveTranscript    *sql.Stmt
 	findEvent, putEvent            *sql.Stmt
+	over, unpark                   *sql.Stmt
 }
 
 const (
@@ -51,6 +52,10 @@ first_at = ?16, last_at = ?17, added_at = ?18 WHERE id = ?1 AND session = ?2`
 
 	findEventSQL = `SELECT event FROM events WHERE transcript = ? AND store_seq = ?`
 	putEventSQL  = `INSERT INTO events (transcript, store_seq, event) VALUES (?, ?, ?)`
+
+	overSQL   = `UPDATE partitions SET epoch = epoch + 1, created = '', seq = 0, digest = '' WHERE partition = ? AND epoch = ?`
+	unparkSQL = `UPDATE captures SET parked_reason = '', parked_session = 0, parked_ordinal = 0, parked_have = NULL, parked_got = NULL,
+parked_seq = 0, parked_at = '' WHERE key = ? AND parked_reason <> ''`
 )
 
 func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
@@ -68,6 +73,7 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 		{&w.findCapture, findCaptureSQL}, {&w.makeCapture, makeCaptureSQL}, {&w.saveCapture, saveCaptureSQL},
 		{&w.findTranscript, findTranscriptSQL}, {&w.makeTranscript, makeTranscriptSQL}, {&w.saveTranscript, saveTranscriptSQL},
 		{&w.findEvent, findEventSQL}, {&w.putEvent, putEventSQL},
+		{&w.over, overSQL}, {&w.unpark, unparkSQL},
 	} {
 		if *s.stmt, err = conn.PrepareContext(ctx, s.text); err != nil {
 			return nil, errors.Join(fmt.Errorf("prepare %q: %w", s.text, err), w.close())

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,86 +13,77 @@ import (
 // tellEvery is how many frames pass between two calls of Progress.
 const tellEvery = 4096
 
-// proof is the proof of one capture.
+// proof is the proof of one capture. A lane carries it on.
 type proof struct {
 	result
-	run      *run
-	ctx      context.Context //nolint:containedctx // a proof lives for one call
+	run  *run
+	left uint64          // frames that are still to be read; the reader's
+	lane *lane           // the reader assigns it
+	ctx  context.Context //nolint:containedctx // of the call that the proof is in
+
 	id       schema.Identity
 	info     sink.CaptureInfo
 	settled  uint64 // frames up to this one are numbered
+	chain    string // of the frame before
 	fold     *Fold
 	sessions map[uint32]*session
 	named    frameSet
+	over     bool // the frames are not the capture's any more
 	stopped  bool // the frames cannot be folded any further
 	told     [2]uint64
 }
 
-func (r *run) capture(ctx context.Context, id schema.Identity) (result, error) {
-	p := &proof{run: r, ctx: ctx, id: id, sessions: map[uint32]*session{}}
-	p.heads.Capture = id.String()
-	var err error
-	p.info, err = r.o.Ledger.Capture(ctx, id)
-	if err != nil && !errors.Is(err, sink.ErrNotFound) {
-		return result{}, err
-	}
-	p.settled = p.info.Last.Frame
+func (r *run) proof(info sink.CaptureInfo) *proof {
+	p := &proof{run: r, id: info.Capture.Capture, info: info, settled: info.Last.Frame}
+	p.heads.Capture = p.id.String()
 	if r.o.Settled != nil {
-		p.settled = max(p.settled, r.o.Settled(id))
+		p.settled = max(p.settled, r.o.Settled(p.id))
 	}
-	if p.info.Last.Frame > 0 {
-		p.heads.Stored = p.info.Last.String()
+	if info.Last.Frame > 0 {
+		p.heads.Stored = info.Last.String()
 	}
-	for _, s := range p.info.Sessions {
-		p.sessions[s.Session] = p.session(s.Session, s.Head)
-	}
-	if err := p.frames(); err != nil {
-		return result{}, err
-	}
-	if err := p.end(); err != nil {
-		return result{}, err
-	}
-	p.result.frames = p.heads.Raw
-	for _, s := range p.sessions {
-		if s.head > 0 || s.given > 0 {
-			p.transcripts++
-		}
-	}
-	r.tell(1, p.heads.Raw-p.told[0], p.events-p.told[1])
-	return p.result, nil
+	return p
 }
 
-func (p *proof) session(number uint32, head uint64) *session {
-	return &session{proof: p, key: schema.Transcript{Identity: p.id, Session: number}, head: head}
+// session gives a session of the capture, making one that the ledger has not.
+func (p *proof) session(number uint32) *session {
+	if p.sessions == nil {
+		p.sessions = map[uint32]*session{}
+		for _, s := range p.info.Sessions {
+			p.sessions[s.Session] = &session{proof: p, key: schema.Transcript{Identity: p.id, Session: s.Session}, head: s.Head}
+		}
+	}
+	s := p.sessions[number]
+	if s == nil {
+		s = &session{proof: p, key: schema.Transcript{Identity: p.id, Session: number}}
+		p.sessions[number] = s
+	}
+	return s
 }
 
 func (p *proof) find(f Finding) { p.result.find(p.run.o.MaxFindings, f) }
 
-// frames checks and folds the frames, up to the ledger's last event or, if more is settled, up
-// to there; beyond that their numbers and chain are checked.
-func (p *proof) frames() error {
-	for batch, err := range readAhead(p.ctx, p.run.o.Frames.Frames(p.ctx, p.id)) {
-		if err != nil {
+// frame checks the next frame and folds it, up to the ledger's last event or, if more is settled, up
+// to there; beyond that its number and chain are checked.
+func (p *proof) frame(f *schema.Frame) error {
+	if p.over {
+		return nil
+	}
+	if !p.number(f) {
+		return nil
+	}
+	p.checkChain(f)
+	if f.Type == schema.TypeGap {
+		p.heads.Gaps = append(p.heads.Gaps, f.Seq)
+	}
+	if !p.stopped && f.Seq <= p.settled {
+		if err := p.step(f); err != nil {
 			return err
 		}
-		for _, f := range batch {
-			if !p.number(f.frame) {
-				return nil
-			}
-			p.checkChain(f)
-			if f.frame.Type == schema.TypeGap {
-				p.heads.Gaps = append(p.heads.Gaps, f.frame.Seq)
-			}
-			if !p.stopped && f.frame.Seq <= p.settled {
-				if err := p.step(f.frame); err != nil {
-					return err
-				}
-			}
-		}
-		if frames := p.heads.Raw - p.told[0]; frames >= tellEvery {
-			p.run.tell(0, frames, p.events-p.told[1])
-			p.told = [2]uint64{p.heads.Raw, p.events}
-		}
+	}
+	if frames := p.heads.Raw - p.told[0]; frames >= tellEvery {
+		p.run.tell(0, frames, p.events-p.told[1])
+		p.told = [2]uint64{p.heads.Raw, p.events}
 	}
 	return nil
 }
@@ -104,20 +94,26 @@ func (p *proof) number(f *schema.Frame) bool {
 	want := p.heads.Raw + 1
 	if f.Seq != want {
 		p.find(Finding{Problem: Numbers, Frame: f.Seq, Detail: fmt.Sprintf("want frame %d, got frame %d", want, f.Seq)})
-		p.stopped = true
+		p.over, p.stopped = true, true
 		return false
 	}
 	p.heads.Raw = f.Seq
 	return true
 }
 
-func (p *proof) checkChain(f checked) {
-	if f.chainErr != nil {
-		p.find(Finding{Problem: BrokenChain, Frame: f.frame.Seq, Detail: f.chainErr.Error()})
+// checkChain holds a frame's chain against its bytes, headers and predecessor.
+func (p *proof) checkChain(f *schema.Frame) {
+	want, err := schema.ChainHash(p.chain, f)
+	if err == nil && want != f.Chain {
+		err = fmt.Errorf("chain is %q, its bytes, headers and predecessor give %q", f.Chain, want)
 	}
+	if err != nil {
+		p.find(Finding{Problem: BrokenChain, Frame: f.Seq, Detail: err.Error()})
+	}
+	p.chain = f.Chain
 	last := p.info.Last.Frame
-	if f.frame.Seq == last && p.info.Chain != f.frame.Chain {
-		p.find(Finding{Problem: BrokenChain, Frame: last, Detail: fmt.Sprintf("the ledger has chain %q of it, the frame says %q", p.info.Chain, f.frame.Chain)})
+	if f.Seq == last && p.info.Chain != f.Chain {
+		p.find(Finding{Problem: BrokenChain, Frame: last, Detail: fmt.Sprintf("the ledger has chain %q of it, the frame says %q", p.info.Chain, f.Chain)})
 	}
 }
 
@@ -148,11 +144,7 @@ func (p *proof) step(f *schema.Frame) error {
 }
 
 func (p *proof) event(e *schema.Event) error {
-	s := p.sessions[e.Session]
-	if s == nil {
-		s = p.session(e.Session, 0)
-		p.sessions[e.Session] = s
-	}
+	s := p.session(e.Session)
 	if e.Origin().Compare(p.info.Last) > 0 {
 		s.given++
 		p.find(eventFinding(Missing, e, s.given, fmt.Sprintf("the ledger ends at %s", p.info.Last)))
@@ -181,20 +173,28 @@ func (p *proof) account() {
 	}
 }
 
-// end checks what the ledger holds beyond what the frames gave.
+// end checks what the ledger holds beyond what the frames gave, and lets go of all but the result.
 func (p *proof) end() error {
 	last := p.info.Last.Frame
 	if p.heads.Raw < last && !p.stopped {
 		p.find(Finding{Problem: Numbers, Frame: p.heads.Raw + 1, Detail: fmt.Sprintf("the frames end at %d, the ledger covers %d", p.heads.Raw, last)})
 	}
+	p.session(0) // makes those that the ledger has
 	for _, number := range slices.Sorted(maps.Keys(p.sessions)) {
-		if err := p.sessions[number].end(); err != nil {
+		s := p.sessions[number]
+		if err := s.end(); err != nil {
 			return err
+		}
+		if s.head > 0 || s.given > 0 {
+			p.transcripts++
 		}
 	}
 	if k := p.info.Parked; k != nil {
 		p.find(Finding{Problem: Parked, Frame: last, Session: k.Session, Seq: k.Ordinal, Detail: fmt.Sprintf(
 			"%s at record %d: have %s, got %s", k.Reason, k.Seq, excerpt(k.Have, 0), excerpt(k.Got, 0))})
 	}
+	p.result.frames = p.heads.Raw
+	p.run.tell(1, p.heads.Raw-p.told[0], p.events-p.told[1])
+	p.fold, p.sessions, p.named, p.info = nil, nil, frameSet{}, sink.CaptureInfo{}
 	return nil
 }

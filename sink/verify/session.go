@@ -8,10 +8,11 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// Events are read in pages of so many, or fewer if they are large.
+// Events are read in pages of so many, or fewer if they are large: every session of the captures that
+// are being proved may hold one.
 const (
-	pageEvents = 1024
-	pageBytes  = 4 << 20
+	pageEvents = 128
+	pageBytes  = 512 << 10
 )
 
 // session compares one session's stored events with the fold's, in the order of their numbers.
@@ -20,38 +21,50 @@ type session struct {
 	key   schema.Transcript
 	head  uint64 // stored, when the proof began
 	given uint64 // events that the fold gave
-	read  uint64 // number of the last event read from the ledger
+	read  uint64 // number of the last event read from the ledger, at most head
 	page  []sink.Event
 	next  int // place in page
-	buf   []byte
+
+	looked bool        // behind the head, when the last page was read
+	behind *sink.Event // what stood there
 }
 
 // peek gives the next stored event up to the head; nil behind it.
 func (s *session) peek() (*sink.Event, error) {
 	if s.next == len(s.page) && s.read < s.head {
-		s.page, s.next = s.page[:0], 0
-		size := 0
-		limit := int(min(pageEvents, s.head-s.read))
-		for e, err := range s.proof.run.o.Ledger.Events(s.proof.ctx, s.key, s.read, limit) {
-			if err != nil {
-				return nil, err
-			}
-			if e.Seq > s.head {
-				break
-			}
-			s.page, s.read, size = append(s.page, e), e.Seq, size+len(e.Bytes)
-			if size > pageBytes {
-				break
-			}
-		}
-		if len(s.page) == 0 {
-			s.read = s.head
+		if err := s.turn(); err != nil {
+			return nil, err
 		}
 	}
 	if s.next == len(s.page) {
 		return nil, nil
 	}
 	return &s.page[s.next], nil
+}
+
+// turn reads the next page. The last one looks behind the head, too.
+func (s *session) turn() error {
+	s.page, s.next = s.page[:0], 0
+	size := 0
+	last := s.head-s.read < pageEvents
+	limit := int(min(pageEvents, s.head-s.read+1))
+	for e, err := range s.proof.run.o.Ledger.Events(s.proof.ctx, s.key, s.read, limit) {
+		if err != nil {
+			return err
+		}
+		if e.Seq > s.head {
+			s.looked, s.read, s.behind = true, s.head, &e
+			return nil
+		}
+		s.page, s.read, size = append(s.page, e), e.Seq, size+len(e.Bytes)
+		if size > pageBytes && s.read < s.head {
+			return nil
+		}
+	}
+	if last || len(s.page) == 0 { // the ledger has no more
+		s.looked, s.read = true, s.head
+	}
+	return nil
 }
 
 // compare holds the fold's next event of the session against the stored one of its number.
@@ -66,11 +79,12 @@ func (s *session) compare(e *schema.Event) error {
 		return nil
 	}
 	e.StoreSeq = s.given
-	s.buf = e.AppendJSON(s.buf[:0])
-	if bytes.Equal(s.buf, stored.Bytes) {
+	buf := e.AppendJSON(s.proof.lane.buf[:0])
+	s.proof.lane.buf = buf
+	if bytes.Equal(buf, stored.Bytes) {
 		s.proof.events++
 	} else {
-		s.proof.find(eventFinding(Changed, e, s.given, difference(stored.Bytes, s.buf)))
+		s.proof.find(eventFinding(Changed, e, s.given, difference(stored.Bytes, buf)))
 	}
 	s.next++
 	return nil
@@ -93,6 +107,12 @@ func (s *session) end() error {
 		}
 		s.added(stored)
 		s.next++
+	}
+	if s.looked {
+		if s.behind == nil {
+			return nil
+		}
+		return s.behindHead(s.behind)
 	}
 	for e, err := range s.proof.run.o.Ledger.Events(s.proof.ctx, s.key, s.head, 1) {
 		if err != nil {

@@ -22,23 +22,29 @@ var _ Frames = Stream{}
 
 // Captures implements Frames. A subject that is no capture's is an error: its messages would be
 // frames of nothing.
-func (s Stream) Captures(ctx context.Context) iter.Seq2[schema.Identity, error] {
-	return func(yield func(schema.Identity, error) bool) {
+func (s Stream) Captures(ctx context.Context) iter.Seq2[Held, error] {
+	return func(yield func(Held, error) bool) {
 		subjects, err := s.subjects(ctx)
 		if err != nil {
-			yield(schema.Identity{}, fmt.Errorf("list subjects of stream %s: %w", topology.Raw, err))
+			yield(Held{}, fmt.Errorf("list subjects of stream %s: %w", topology.Raw, err))
 			return
 		}
-		for subject := range subjects {
-			_, id, err := schema.ParseSubject(subject)
-			if err == nil && schema.RawSubject(id, s.Partitions) != subject {
-				err = fmt.Errorf("stream %s has messages on %s, which is no capture's subject", topology.Raw, subject)
-			}
-			if !yield(id, err) || err != nil {
+		for subject, messages := range subjects {
+			id, err := s.capture(subject)
+			if !yield(Held{id, messages}, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// capture is whose frames stand on a subject.
+func (s Stream) capture(subject string) (schema.Identity, error) {
+	_, id, err := schema.ParseSubject(subject)
+	if err == nil && schema.RawSubject(id, s.Partitions) != subject {
+		err = fmt.Errorf("stream %s has messages on %s, which is no capture's subject", topology.Raw, subject)
+	}
+	return id, err
 }
 
 func (s Stream) subjects(ctx context.Context) (map[string]uint64, error) {
@@ -54,16 +60,37 @@ func (s Stream) subjects(ctx context.Context) (map[string]uint64, error) {
 }
 
 // Frames implements Frames.
-func (s Stream) Frames(ctx context.Context, id schema.Identity) iter.Seq2[*schema.Frame, error] {
-	return func(yield func(*schema.Frame, error) bool) {
-		for m, err := range topology.Read(ctx, s.JS, topology.Raw, schema.RawSubject(id, s.Partitions), 1) {
-			var f schema.Frame
-			if err == nil {
-				f, _, err = s.Blobs.Frame(ctx, m)
+func (s Stream) Frames(ctx context.Context) iter.Seq2[Frame, error] {
+	return func(yield func(Frame, error) bool) {
+		ids := map[string]schema.Identity{}
+		for m, err := range topology.Read(ctx, s.JS, topology.Raw, schema.RawSubjects, 1) {
+			if err != nil {
+				yield(Frame{}, err)
+				return
 			}
-			if !yield(&f, err) || err != nil {
+			id, ok := ids[m.Subject]
+			if !ok {
+				if id, err = s.capture(m.Subject); err != nil {
+					yield(Frame{}, err)
+					return
+				}
+				ids[m.Subject] = id
+			}
+			f, err := s.frame(ctx, id, m)
+			if !yield(Frame{id, f}, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+func (s Stream) frame(ctx context.Context, id schema.Identity, m topology.Message) (*schema.Frame, error) {
+	f, err := schema.FrameFromHeader(m.Header, m.Data)
+	if err == nil && f.Blob != "" {
+		f.Data, err = s.Blobs.Get(ctx, id, f.Blob)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read frame at sequence %d: %w", m.Seq, err)
+	}
+	return &f, nil
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/steno-io/steno/schema"
@@ -18,10 +19,23 @@ import (
 // Frames is where the frames are read from.
 type Frames interface {
 	// Captures gives every capture that has frames, each once.
-	Captures(ctx context.Context) iter.Seq2[schema.Identity, error]
-	// Frames gives a capture's frames as they are stored, in their order, from the first. A frame
-	// and its bytes are the caller's.
-	Frames(ctx context.Context, id schema.Identity) iter.Seq2[*schema.Frame, error]
+	Captures(ctx context.Context) iter.Seq2[Held, error]
+	// Frames gives the frames of all captures as they are stored, those of each in their order, from
+	// its first: at least all that an earlier call of Captures counted. A frame and its bytes are the
+	// caller's. An error names the capture if it is about one.
+	Frames(ctx context.Context) iter.Seq2[Frame, error]
+}
+
+// Held is a capture that has frames.
+type Held struct {
+	Capture schema.Identity
+	Frames  uint64 // how many are held
+}
+
+// Frame is a frame and whose it is.
+type Frame struct {
+	Capture schema.Identity
+	*schema.Frame
 }
 
 // Ledger is what is proved; see sink.Reader and sink.Auditor.
@@ -66,88 +80,154 @@ type Progress struct {
 	Events   uint64 // compared
 }
 
-// Run proves every capture that has frames or stands in the ledger. An error means that something
-// could not be read; what does not agree is a finding in the report.
+// Run proves every capture that has frames or stands in the ledger, as of its beginning. An error means
+// that something could not be read; what does not agree is a finding in the report.
 func Run(ctx context.Context, o Options) (Report, error) {
 	if o.MaxFindings <= 0 {
 		o.MaxFindings = 100
 	}
-	ids, err := captures(ctx, o)
-	if err != nil {
+	r := &run{o: o, proofs: map[schema.Identity]*proof{}}
+	if err := r.list(ctx); err != nil {
 		return Report{}, err
 	}
-	r := &run{o: o, progress: Progress{Total: len(ids)}}
-	results, err := r.all(ctx, ids)
-	if err != nil {
+	if err := r.prove(ctx); err != nil {
 		return Report{}, err
+	}
+	results := make([]result, len(r.order))
+	for i, p := range r.order {
+		results[i] = p.result
 	}
 	return summarise(results), nil
 }
 
-// captures lists those of both sides, in the order of their keys.
-func captures(ctx context.Context, o Options) ([]schema.Identity, error) {
-	ids := map[string]schema.Identity{}
-	for id, err := range o.Frames.Captures(ctx) {
-		if err != nil {
-			return nil, fmt.Errorf("list captures with frames: %w", err)
-		}
-		ids[id.String()] = id
-	}
+// run reads all frames once, in the order in which they are stored, and deals them out to lanes by
+// capture: reading each capture by itself makes the server go over the frames of all others again.
+type run struct {
+	o        Options
+	proofs   map[schema.Identity]*proof
+	order    []*proof   // by key
+	mu       sync.Mutex // guards progress, and calls of o.Progress
+	progress Progress
+}
+
+// list begins a proof of every capture of both sides. The ledger is asked first: what it holds comes
+// from frames that are there by then.
+func (r *run) list(ctx context.Context) error {
 	const page = 1000
 	for after := ""; ; {
-		infos, err := o.Ledger.Captures(ctx, after, page)
+		infos, err := r.o.Ledger.Captures(ctx, after, page)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(infos) == 0 {
 			break
 		}
 		for _, c := range infos {
 			after = c.Capture.Capture.String()
-			ids[after] = c.Capture.Capture
+			r.proofs[c.Capture.Capture] = r.proof(c)
 		}
 	}
-	out := make([]schema.Identity, 0, len(ids))
-	for _, key := range slices.Sorted(maps.Keys(ids)) {
-		out = append(out, ids[key])
+	for held, err := range r.o.Frames.Captures(ctx) {
+		if err != nil {
+			return fmt.Errorf("list captures with frames: %w", err)
+		}
+		p := r.proofs[held.Capture]
+		if p == nil {
+			p = r.proof(sink.CaptureInfo{Capture: sink.Capture{Capture: held.Capture}})
+			r.proofs[held.Capture] = p
+		}
+		p.left = held.Frames
 	}
-	return out, nil
+	r.order = slices.SortedFunc(maps.Values(r.proofs), func(a, b *proof) int { return strings.Compare(a.heads.Capture, b.heads.Capture) })
+	r.progress.Total = len(r.order)
+	return nil
 }
 
-type run struct {
-	o        Options
-	mu       sync.Mutex // guards progress, and calls of o.Progress
-	progress Progress
-}
-
-// all proves the captures, several at once. The first error ends it.
-func (r *run) all(ctx context.Context, ids []schema.Identity) ([]result, error) {
+// prove deals the frames out. The first error ends it.
+func (r *run) prove(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	results := make([]result, len(ids))
-	next := make(chan int)
+	lanes := make([]*lane, min(len(r.order), runtime.GOMAXPROCS(0)))
 	var wg sync.WaitGroup
-	for range min(len(ids), runtime.GOMAXPROCS(0)) {
+	for i := range lanes {
+		lanes[i] = newLane()
 		wg.Go(func() {
-			for i := range next {
-				var err error
-				if results[i], err = r.capture(ctx, ids[i]); err != nil {
-					stop(fmt.Errorf("verify %s: %w", ids[i], err))
-				}
+			if err := lanes[i].run(ctx); err != nil {
+				stop(err)
 			}
 		})
 	}
-	for i := range ids {
-		select {
-		case next <- i:
-			continue
-		case <-ctx.Done():
-		}
-		break
+	if err := r.deal(ctx, lanes); err != nil {
+		stop(err)
 	}
-	close(next)
+	for _, l := range lanes {
+		close(l.batches)
+	}
 	wg.Wait()
-	return results, context.Cause(ctx)
+	return context.Cause(ctx)
+}
+
+// deal reads as many frames of each capture as were counted, fewer if they are gone.
+func (r *run) deal(ctx context.Context, lanes []*lane) error {
+	for i, p := range r.order {
+		p.lane = lanes[i%len(lanes)]
+	}
+	open := 0
+	for _, p := range r.order {
+		if p.left > 0 {
+			open++
+		} else if err := p.lane.put(ctx, task{proof: p}); err != nil {
+			return err
+		}
+	}
+	if err := r.read(ctx, open); err != nil {
+		return err
+	}
+	for _, p := range r.order {
+		if p.left > 0 {
+			if err := p.lane.put(ctx, task{proof: p}); err != nil {
+				return err
+			}
+		}
+	}
+	for _, l := range lanes {
+		if err := l.flush(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read gives the lanes the frames of so many captures.
+func (r *run) read(ctx context.Context, open int) error {
+	if open == 0 {
+		return nil
+	}
+	for f, err := range r.o.Frames.Frames(ctx) {
+		if err != nil && f.Capture != (schema.Identity{}) {
+			return fmt.Errorf("verify %s: %w", f.Capture, err)
+		}
+		if err != nil {
+			return err
+		}
+		p := r.proofs[f.Capture]
+		if p == nil || p.left == 0 { // stored meanwhile
+			continue
+		}
+		if err := p.lane.put(ctx, task{p, f.Frame}); err != nil {
+			return err
+		}
+		if p.left--; p.left > 0 {
+			continue
+		}
+		if err := p.lane.put(ctx, task{proof: p}); err != nil {
+			return err
+		}
+		if open--; open == 0 {
+			return nil
+		}
+	}
+	return nil
 }
 
 func (r *run) tell(captures int, frames, events uint64) {

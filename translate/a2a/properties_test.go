@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate"
 	"github.com/steno-io/steno/translate/a2a/a2atest"
 	"github.com/steno-io/steno/translate/translatetest"
 )
@@ -155,28 +156,43 @@ func oneRawEach(frames []schema.Frame, events []schema.Event) error {
 	return nil
 }
 
-func BenchmarkChunk(b *testing.B) {
-	chunk := func(artifact uint64, last string) []byte {
-		return []byte("id: e937a8da\ndata: " + `{"jsonrpc":"2.0","id":"r-1","result":{"artifactUpdate":{"append":true,"artifact":{"artifactId":"01a228e9-` +
-			strconv.FormatUint(artifact, 10) + `","parts":[{"text":" in the harbour"}]},"contextId":"01a228e9-c"` + last + `,"taskId":"01a228e9-t"}}}` + "\n\n")
+// chunks are events of streams with pieces of artifacts, for ever; every 500th ends one.
+type chunks struct {
+	frame schema.Frame
+	fold  translate.Fold
+	dst   []schema.Event
+	n     uint64
+}
+
+func newChunks() *chunks {
+	return &chunks{fold: Translator{}.Fold(testIdentity), frame: schema.Frame{
+		From: schema.FromAgent, Type: schema.TypeData, End: schema.EndNone, Exchange: "e", Chan: schema.ChanStream}}
+}
+
+func pieceOf(artifact uint64, last string) []byte {
+	return []byte("id: e937a8da\ndata: " + `{"jsonrpc":"2.0","id":"r-1","result":{"artifactUpdate":{"append":true,"artifact":{"artifactId":"01a228e9-` +
+		strconv.FormatUint(artifact, 10) + `","parts":[{"text":" in the harbour"}]},"contextId":"01a228e9-c"` + last + `,"taskId":"01a228e9-t"}}}` + "\n\n")
+}
+
+func (c *chunks) step() {
+	switch c.n++; {
+	case c.n%500 == 0: // artifacts end
+		c.frame.Data = pieceOf(c.n/500, `,"lastChunk":true`)
+	case c.n%500 == 1:
+		c.frame.Data = pieceOf(c.n/500+1, "")
 	}
-	fold := Translator{}.Fold(testIdentity)
-	f := schema.Frame{From: schema.FromAgent, Type: schema.TypeData, End: schema.EndNone, Exchange: "e", Chan: schema.ChanStream}
-	var dst []schema.Event
+	if c.n == 50_000 { // and so do conversations
+		c.fold, c.n = Translator{}.Fold(testIdentity), 1
+	}
+	c.frame.Seq = c.n
+	c.dst = c.fold.Step(c.dst[:0], &c.frame)
+}
+
+func BenchmarkChunk(b *testing.B) {
+	c := newChunks()
 	b.ReportAllocs()
-	n := uint64(0)
 	for b.Loop() {
-		switch n++; {
-		case n%500 == 0: // artifacts end
-			f.Data = chunk(n/500, `,"lastChunk":true`)
-		case n%500 == 1:
-			f.Data = chunk(n/500+1, "")
-		}
-		if n == 50_000 { // and so do conversations
-			fold, n = Translator{}.Fold(testIdentity), 1
-		}
-		f.Seq = n
-		dst = fold.Step(dst[:0], &f)
+		c.step()
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "frames/s")
 }

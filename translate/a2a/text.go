@@ -1,6 +1,8 @@
 package a2a
 
 import (
+	"slices"
+
 	"strconv"
 	"strings"
 
@@ -40,6 +42,9 @@ func (x *fold) settle(g *growing) {
 		g.payloads, x.spare = x.spare, nil
 	}
 	g.count++
+	if need := len(g.payloads) + len(x.body); need > cap(g.payloads) {
+		g.payloads = slices.Grow(g.payloads, max(need, 2*cap(g.payloads))-len(g.payloads))
+	}
 	if len(x.body) > 0 && len(x.body) <= translate.MaxInlineValue && !x.reader.Lossy() {
 		g.payloads = append(g.payloads, x.body...)
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate"
 	"github.com/steno-io/steno/translate/translatetest"
 )
 
@@ -82,21 +83,35 @@ func FuzzFold(f *testing.F) {
 	})
 }
 
-func BenchmarkChunk(b *testing.B) {
-	fs := frames(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"20260612_3","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":" the whole answer"}}}}`)
+// chunks are frames of an answer, for ever; every 500th ends a message.
+type chunks struct {
+	chunk, end *schema.Frame
+	fold       translate.Fold
+	dst        []schema.Event
+	n          uint64
+}
+
+func newChunks() *chunks {
+	chunk := frames(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"20260612_3","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":" the whole answer"}}}}`)
 	end := frames(`{"jsonrpc":"2.0","id":9,"result":{"stopReason":"end_turn"}}`)
-	fold := Translator{}.Fold(testIdentity)
-	var dst []schema.Event
+	return &chunks{chunk: &chunk[0], end: &end[0], fold: Translator{}.Fold(testIdentity)}
+}
+
+func (c *chunks) step() {
+	c.n++
+	f := c.chunk
+	if c.n%500 == 0 {
+		f = c.end
+	}
+	f.Seq = c.n
+	c.dst = c.fold.Step(c.dst[:0], f)
+}
+
+func BenchmarkChunk(b *testing.B) {
+	c := newChunks()
 	b.ReportAllocs()
-	n := uint64(0)
 	for b.Loop() {
-		n++
-		f := &fs[0]
-		if n%500 == 0 { // messages end
-			f = &end[0]
-		}
-		f.Seq = n
-		dst = fold.Step(dst[:0], f)
+		c.step()
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "frames/s")
 }

@@ -98,6 +98,14 @@ func TestPartitionsAreSpread(t *testing.T) {
 	spread(t, 20*time.Second, workers...)
 	fourth := start(t, s, "w3")
 	t.Log("a fourth has its part after", spread(t, 20*time.Second, append(workers, fourth)...))
+	owners, err := lease.Owners(t.Context(), s.JS)
+	require.NoError(t, err)
+	require.Len(t, owners, partitions)
+	for i, w := range append(workers, fourth) {
+		for p := range w.partitions() {
+			require.Equal(t, fmt.Sprint("w", i), owners[p])
+		}
+	}
 
 	workers[0].cancel()
 	require.NoError(t, <-workers[0].done)
@@ -111,6 +119,9 @@ func TestPartitionsAreSpread(t *testing.T) {
 // A worker whose leases ended while it could not renew them has them again, or knows that they are lost.
 func TestALostLeaseIsDropped(t *testing.T) {
 	s := natstest.Start(t)
+	owners, err := lease.Owners(t.Context(), s.JS)
+	require.NoError(t, err)
+	require.Empty(t, owners)
 	w := start(t, s, "w0")
 	spread(t, 20*time.Second, w)
 	kv, err := s.JS.KeyValue(t.Context(), topology.Leases)

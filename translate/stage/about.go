@@ -31,6 +31,14 @@ func (a *abouts) note(session uint32, now schema.About) {
 	a.waiting[session] = now
 }
 
+// status is how a session was; one that is new has its capture's.
+func (a *abouts) status(session uint32) schema.Status {
+	if about, ok := a.given[session]; ok {
+		return about.Status
+	}
+	return a.given[0].Status
+}
+
 // take gives what fits into a record, the lowest sessions first; nil if nothing changed.
 func (a *abouts) take() map[uint32]schema.About {
 	if len(a.waiting) == 0 {

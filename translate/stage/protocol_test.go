@@ -18,7 +18,7 @@ import (
 //	title SESSION TEXT  a note, and the session's title
 //	panic
 //
-// Control frames give a Raw; close ends all messages.
+// Control frames give a Raw; close ends all messages, and the capture until the next line.
 type words struct {
 	version string
 	loud    bool // another version says everything in capitals
@@ -81,6 +81,7 @@ func (f *wordsFold) Step(dst []schema.Event, frame *schema.Frame) []schema.Event
 		f.emit(0, &schema.Raw{Source: "acp/" + string(frame.Type), Value: schema.AppendCompact(nil, frame.Data)}, false, here)
 		return f.stamp.Done()
 	}
+	f.closed = false
 	verb, rest, _ := strings.Cut(string(frame.Data), " ")
 	number, text, _ := strings.Cut(rest, " ")
 	n, _ := strconv.Atoi(number)

@@ -70,6 +70,30 @@ func TestRestartAtEveryFrame(t *testing.T) {
 	check(t, s.JS, taps...)
 }
 
+// What comes behind a close opens the capture again: the records say so of every session, also of those
+// that say nothing more.
+func TestWhatComesBehindACloseOpensEverySession(t *testing.T) {
+	s := natstest.Start(t)
+	var taps []*tap
+	for n, line := range []string{"tool 1 grind", "tool 7 grind", "end 2"} { // one that was there, a new one
+		tp := newTap(t, s.JS, identity(n))
+		tp.say(t, script...)
+		tp.control(t, schema.TypeClose, `{"reason":"operator"}`)
+		w, stop := run(t, stage.Options{JS: s.JS})
+		require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
+		if n == 0 { // the same by a worker that has not seen the close itself
+			stop()
+		}
+		tp.say(t, line)
+		taps = append(taps, tp)
+		next, end := run(t, stage.Options{JS: s.JS})
+		require.NoError(t, next.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
+		end()
+		stop()
+	}
+	check(t, s.JS, taps...)
+}
+
 func TestTwoWorkersOnTheSamePartitions(t *testing.T) {
 	s := natstest.Start(t)
 	var taps []*tap

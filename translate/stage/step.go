@@ -158,15 +158,21 @@ func (c *capture) countAfter(all []schema.Event, durable int) {
 	}
 }
 
-// notice looks what changed about the sessions that the frame concerns; a control frame concerns all.
+// notice looks what changed about the sessions that the frame concerns. A control frame concerns all; so
+// does one that changes a status, since what comes after the end of a capture opens all of it again.
 func (c *capture) notice(f *schema.Frame, all []schema.Event) {
+	whole := f.Type != schema.TypeData
 	for i := range all {
-		if !all[i].Ephemeral {
-			c.sessions[all[i].Session] = struct{}{}
-			c.about.note(all[i].Session, c.fold.About(all[i].Session))
+		if all[i].Ephemeral {
+			continue
 		}
+		session := all[i].Session
+		now := c.fold.About(session)
+		whole = whole || c.about.status(session) != now.Status
+		c.sessions[session] = struct{}{}
+		c.about.note(session, now)
 	}
-	if f.Type != schema.TypeData {
+	if whole {
 		for session := range c.sessions {
 			c.about.note(session, c.fold.About(session))
 		}

@@ -12,7 +12,7 @@
 //	JSON    = 0 | 1+text                   0: nil
 //	bytes   = 0 | 1+length bytes           0: nil
 //	slice   = 0 | 1+length { value }       0: nil
-//	map     = 0 | 1+length { key value }   0: nil; keys in order
+//	map     = 0 | 1+length { key value }   0: nil; in order of the keys as written without sharing
 //	pointer = 0 | number                   0: nil; 1: the root; the next number is a new object
 //	struct  = { value }                    fields in order
 //

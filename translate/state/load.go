@@ -211,8 +211,10 @@ func (l *loader) entries(v reflect.Value, p *plan) {
 		return
 	}
 	v.Set(reflect.MakeMapWithSize(p.typ, n))
+	key, value := reflect.New(p.key.typ).Elem(), reflect.New(p.elem.typ).Elem()
 	for ; n > 0 && l.err == nil; n-- {
-		key, value := reflect.New(p.key.typ).Elem(), reflect.New(p.elem.typ).Elem()
+		key.SetZero()
+		value.SetZero()
 		l.load(key, p.key)
 		l.load(value, p.elem)
 		if v.MapIndex(key).IsValid() {

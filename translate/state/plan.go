@@ -128,16 +128,16 @@ func (p *planner) counted(t reflect.Type) *plan {
 	return q
 }
 
-// mustOrder panics where keys of the type have no order here.
+// mustOrder panics where keys of the type have no order: an object's number depends on it.
 func (q *plan) mustOrder() {
-	switch q.is {
-	case anInt, aUint, aText, fixedBytes:
-	case aStruct:
-		for _, f := range q.fields {
-			f.mustOrder()
-		}
-	default:
+	if q.is == aPointer {
 		panic(fmt.Sprintf("plan state of %s: it is no key", q.typ))
+	}
+	if q.is == anArray {
+		q.elem.mustOrder()
+	}
+	for _, f := range q.fields {
+		f.mustOrder()
 	}
 }
 

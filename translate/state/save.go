@@ -1,10 +1,10 @@
 package state
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/binary"
 	"reflect"
-	"sort"
+	"slices"
 	"time"
 )
 
@@ -133,7 +133,7 @@ func (s *saver) length(v reflect.Value) bool {
 // text writes a text, or the number of the one before that is like it; above is added to what stands
 // before it.
 func (s *saver) text(text string, above uint64) {
-	if len(text) >= shared {
+	if len(text) >= shared && s.texts != nil {
 		if n, known := s.texts[text]; known {
 			s.uint(2*n + 1 + above)
 			return
@@ -150,52 +150,26 @@ func (s *saver) elements(v reflect.Value, p *plan) {
 	}
 }
 
-// entries writes a map's entries in the order of their keys.
+// entries writes a map's entries in the order of what their keys alone would be written as.
 func (s *saver) entries(v reflect.Value, p *plan) {
 	n := v.Len()
-	e := entries{
-		p: p.key, keys: reflect.MakeSlice(reflect.SliceOf(p.key.typ), n, n), values: reflect.MakeSlice(reflect.SliceOf(p.elem.typ), n, n),
+	keys, values := reflect.MakeSlice(reflect.SliceOf(p.key.typ), n, n), reflect.MakeSlice(reflect.SliceOf(p.elem.typ), n, n)
+	order := make([]entry, 0, n)
+	alone := saver{} // shares no text
+	for at := v.MapRange(); at.Next(); {
+		e := entry{at: len(order), from: len(alone.dst)}
+		keys.Index(e.at).SetIterKey(at)
+		values.Index(e.at).SetIterValue(at)
+		alone.save(keys.Index(e.at), p.key)
+		e.to = len(alone.dst)
+		order = append(order, e)
 	}
-	i := 0
-	for at := v.MapRange(); at.Next(); i++ {
-		e.keys.Index(i).SetIterKey(at)
-		e.values.Index(i).SetIterValue(at)
-	}
-	e.swapKeys, e.swapValues = reflect.Swapper(e.keys.Interface()), reflect.Swapper(e.values.Interface())
-	sort.Sort(&e)
-	for i := range n {
-		s.save(e.keys.Index(i), p.key)
-		s.save(e.values.Index(i), p.elem)
+	slices.SortFunc(order, func(a, b entry) int { return bytes.Compare(alone.dst[a.from:a.to], alone.dst[b.from:b.to]) })
+	for _, e := range order {
+		s.save(keys.Index(e.at), p.key)
+		s.save(values.Index(e.at), p.elem)
 	}
 }
 
-// entries are a map's, to be sorted.
-type entries struct {
-	p                    *plan
-	keys, values         reflect.Value
-	swapKeys, swapValues func(i, j int)
-}
-
-func (e *entries) Len() int           { return e.keys.Len() }
-func (e *entries) Less(i, j int) bool { return compare(e.keys.Index(i), e.keys.Index(j), e.p) < 0 }
-func (e *entries) Swap(i, j int)      { e.swapKeys(i, j); e.swapValues(i, j) }
-
-// compare orders keys.
-func compare(a, b reflect.Value, p *plan) int {
-	switch p.is {
-	case anInt:
-		return cmp.Compare(a.Int(), b.Int())
-	case aUint:
-		return cmp.Compare(a.Uint(), b.Uint())
-	case aText:
-		return cmp.Compare(a.String(), b.String())
-	case fixedBytes:
-		return cmp.Compare(string(a.Bytes()), string(b.Bytes()))
-	}
-	for _, f := range p.fields {
-		if c := compare(a.Field(f.index), b.Field(f.index), f.plan); c != 0 {
-			return c
-		}
-	}
-	return 0
-}
+// entry is one of a map's: its place among the keys, and that of its key among their bytes.
+type entry struct{ at, from, to int }

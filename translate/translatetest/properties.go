@@ -15,8 +15,9 @@ import (
 	"github.com/steno-io/steno/translate"
 )
 
-// Properties checks what holds for every input: the fold is pure and can be rebuilt at any frame, its
-// events are well formed and in order, deltas join to their message, and every frame is accounted for.
+// Properties checks what holds for every input: the fold is pure, can be rebuilt at any frame, or saved
+// and restored there; its events are well formed and in order, deltas join to their message, and every
+// frame is accounted for.
 func Properties(t testing.TB, tr translate.Translator, frames []schema.Frame) {
 	t.Helper()
 	whole := Fold(tr, frames)
@@ -27,6 +28,8 @@ func Properties(t testing.TB, tr translate.Translator, frames []schema.Frame) {
 	deltasJoin(t, whole)
 	accounted(t, tr, frames)
 	ended(t, tr, frames, whole)
+	restored(t, tr, frames)
+	damaged(t, tr, frames)
 }
 
 // ended ends the capture without a close frame: its events are well formed too, and nothing is open.

@@ -30,15 +30,15 @@ func (b *bench) commit(ctx context.Context) error {
 		name := "commit, sync " + syncName(sync)
 		b.Say("%s: storing a backlog", name)
 		err := withRig(ctx, sync, func(r *rig) error {
-			ids, err := r.backlog(ctx, of, b.size.captures)
+			load, err := r.backlog(ctx, []Recording{of}, b.size.captures, 0)
 			if err != nil {
 				return err
 			}
-			total := len(ids) * len(of.Frames)
+			total := load.frames()
 			records, bytes := 0, 0
 			figure, ceiling, err := b.beside(ctx, name,
 				func(ctx context.Context) (float64, error) {
-					n, took, err := b.translated(ctx, r, ids, uint64(len(of.Frames)))
+					n, took, err := b.translated(ctx, r, load)
 					if err != nil {
 						return 0, err
 					}

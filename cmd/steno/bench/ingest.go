@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -26,7 +27,7 @@ const (
 
 // ingest appends the frames of 16 captures at once: a backlog, with all frames of a recording waiting,
 // and as a journal that is followed gives them, some at a time. The ceiling is bare asynchronous
-// publishing of the same bytes to as many subjects.
+// publishing of the same messages, headers and all, made in advance, to as many subjects.
 func (b *bench) ingest(ctx context.Context) error {
 	of, err := b.recording(schema.ACP)
 	if err != nil {
@@ -101,11 +102,16 @@ func (b *bench) bare(ctx context.Context, r *rig, of Recording) (float64, error)
 	for n := range ingestCaptures {
 		subjects = append(subjects, schema.RawSubject(identity("bare", n), r.info.Partitions))
 	}
+	messages, err := messages(of)
+	if err != nil {
+		return 0, err
+	}
 	begin := time.Now()
 	n := 0
 	for ; n < len(of.Frames) || time.Since(begin) < b.size.window; n++ {
-		m := &nats.Msg{Subject: subjects[n%len(subjects)], Data: of.Frames[n/len(subjects)%len(of.Frames)].Data}
-		if _, err := js.PublishMsgAsync(m, jetstream.WithStallWait(time.Minute)); err != nil {
+		m := messages[n/len(subjects)%len(messages)]
+		m.Subject, m.Reply = subjects[n%len(subjects)], ""
+		if _, err := js.PublishMsgAsync(&m, jetstream.WithStallWait(time.Minute)); err != nil {
 			return 0, fmt.Errorf("publish: %w", err)
 		}
 		if ctx.Err() != nil {
@@ -123,4 +129,22 @@ func (b *bench) bare(ctx context.Context, r *rig, of Recording) (float64, error)
 		err = fmt.Errorf("published %d messages, and the stream has %d", n, state.Msgs)
 	}
 	return rate, err
+}
+
+// messages are a recording's frames as they are stored.
+func messages(of Recording) ([]nats.Msg, error) {
+	all := frames(of, 0)
+	out := make([]nats.Msg, len(all))
+	chain := ""
+	for i := range all {
+		f := &all[i]
+		f.Seq, f.Salt = uint64(i)+1, strings.Repeat("5a", 16)
+		var err error
+		if f.Chain, err = schema.ChainHash(chain, f); err != nil {
+			return nil, err
+		}
+		chain = f.Chain
+		out[i] = nats.Msg{Header: f.Header(), Data: f.Data}
+	}
+	return out, nil
 }

@@ -78,6 +78,23 @@ func (b *bench) events(r Recording) (durable, all int, err error) {
 	return durable, all, nil
 }
 
+// durable counts the durable events of a backlog.
+func (b *bench) durable(l *backlog) (int, error) {
+	counts := map[string]int{}
+	total := 0
+	for _, of := range l.of {
+		if _, ok := counts[of.Name]; !ok {
+			n, _, err := b.events(of)
+			if err != nil {
+				return 0, err
+			}
+			counts[of.Name] = n
+		}
+		total += counts[of.Name]
+	}
+	return total, nil
+}
+
 // identity is capture n of a measurement.
 func identity(of string, n int) schema.Identity {
 	return schema.Identity{Namespace: "bench", Workflow: of, Run: "0", Activity: uint64(n), Attempt: 1}

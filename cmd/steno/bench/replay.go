@@ -25,7 +25,7 @@ func (b *bench) replay(ctx context.Context) error {
 	}
 	return withRig(ctx, everySecond, func(r *rig) error {
 		b.Say("replay: storing a backlog")
-		ids, err := r.backlog(ctx, of, min(b.size.captures, 20))
+		load, err := r.backlog(ctx, []Recording{of}, min(b.size.captures, 20), 0)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (b *bench) replay(ctx context.Context) error {
 				n := 0
 				begin := time.Now()
 				for n == 0 || time.Since(begin) < b.size.window {
-					if err := one(ctx, ids[n%len(ids)]); err != nil {
+					if err := one(ctx, load.captures[n%len(load.captures)]); err != nil {
 						return 0, err
 					}
 					n++

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -64,7 +65,7 @@ func (r *rig) start(ctx context.Context) (err error) {
 	if r.conn, err = r.server.Connect(); err != nil {
 		return err
 	}
-	if r.js, err = jetstream.New(r.conn); err != nil {
+	if r.js, err = jetstream.New(r.conn, publish.Forget()); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
 	if _, err := topology.Apply(ctx, r.js, topology.Config{}); err != nil {
@@ -116,27 +117,50 @@ func frames(of Recording, behind uint64) []schema.Frame {
 	return all
 }
 
-// backlog stores a recording as so many captures.
-func (r *rig) backlog(ctx context.Context, of Recording, captures int) ([]schema.Identity, error) {
-	ids := make([]schema.Identity, captures)
+// backlog is what is stored of so many captures, each a recording, in turn.
+type backlog struct {
+	captures []schema.Identity
+	of       []Recording // of each capture
+}
+
+// frames is the number of all frames.
+func (l *backlog) frames() (n int) {
+	for _, of := range l.of {
+		n += len(of.Frames)
+	}
+	return n
+}
+
+// backlog stores so many captures, some frames of each at a time: 0 is all that a batch takes.
+func (r *rig) backlog(ctx context.Context, of []Recording, captures, waiting int) (*backlog, error) {
+	l := &backlog{captures: make([]schema.Identity, captures), of: make([]Recording, captures)}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(16)
-	for n := range ids {
-		ids[n] = identity("backlog", n)
+	for n := range l.captures {
+		l.captures[n], l.of[n] = identity("backlog", n), of[n%len(of)]
 		g.Go(func() error {
-			a, err := r.appender(ids[n])
+			a, err := r.appender(l.captures[n])
 			if err != nil {
 				return err
 			}
-			return a.Append(ctx, frames(of, 0))
+			all := frames(l.of[n], 0)
+			if waiting == 0 {
+				return a.Append(ctx, all)
+			}
+			for some := range slices.Chunk(all, waiting) {
+				if err := a.Append(ctx, some); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	}
-	return ids, g.Wait()
+	return l, g.Wait()
 }
 
-// translated runs the translator until all frames of the captures are committed, and gives the number
-// of records and the time that it took.
-func (b *bench) translated(ctx context.Context, r *rig, ids []schema.Identity, last uint64) (records int, took time.Duration, err error) {
+// translated runs the translator until all frames of the backlog are committed, and gives the number of
+// records and the time that it took.
+func (b *bench) translated(ctx context.Context, r *rig, l *backlog) (records int, took time.Duration, err error) {
 	begin := time.Now()
 	w, err := stage.New(stage.Options{JS: r.js, Catalogue: b.Catalogue})
 	if err != nil {
@@ -146,8 +170,8 @@ func (b *bench) translated(ctx context.Context, r *rig, ids []schema.Identity, l
 	defer stop()
 	ran := make(chan error, 1)
 	go func() { ran <- w.Run(running) }()
-	for _, id := range ids {
-		if err = w.Committed(ctx, id, last); err != nil {
+	for n, id := range l.captures {
+		if err = w.Committed(ctx, id, uint64(len(l.of[n].Frames))); err != nil {
 			break
 		}
 	}

@@ -50,7 +50,11 @@ type row struct {
 // sink stores the records of a stream, from the stream into the ledger. The ceiling inserts the same
 // bytes into the same table in transactions of the same size.
 func (b *bench) sink(ctx context.Context) error {
-	return b.recorded(ctx, "sink", func(r *rig, _ []schema.Identity) error {
+	of, err := b.recording(schema.ACP)
+	if err != nil {
+		return err
+	}
+	return b.recorded(ctx, "sink", []Recording{of}, b.size.captures, 0, func(r *rig, load *backlog) error {
 		databases := []database{sqliteIn(filepath.Join(r.dir, "ledger"))}
 		if b.Ledger != "" {
 			d, err := postgresAt(ctx, b.Ledger)
@@ -60,7 +64,7 @@ func (b *bench) sink(ctx context.Context) error {
 			databases = append(databases, d)
 		}
 		for _, d := range databases {
-			if err := b.sinkInto(ctx, r, d); err != nil {
+			if err := b.sinkInto(ctx, r, load, d); err != nil {
 				return err
 			}
 		}
@@ -68,35 +72,26 @@ func (b *bench) sink(ctx context.Context) error {
 	})
 }
 
-// recorded is withRig with a backlog of captures that are translated.
-func (b *bench) recorded(ctx context.Context, name string, do func(*rig, []schema.Identity) error) error {
-	of, err := b.recording(schema.ACP)
-	if err != nil {
-		return err
-	}
+// recorded is withRig with a backlog that is translated.
+func (b *bench) recorded(ctx context.Context, name string, of []Recording, captures, waiting int, do func(*rig, *backlog) error) error {
 	return withRig(ctx, everySecond, func(r *rig) error {
 		b.Say("%s: storing a backlog", name)
-		ids, err := r.backlog(ctx, of, b.size.captures)
+		load, err := r.backlog(ctx, of, captures, waiting)
 		if err != nil {
 			return err
 		}
-		if _, _, err := b.translated(ctx, r, ids, uint64(len(of.Frames))); err != nil {
+		if _, _, err := b.translated(ctx, r, load); err != nil {
 			return err
 		}
-		return do(r, ids)
+		return do(r, load)
 	})
 }
 
-func (b *bench) sinkInto(ctx context.Context, r *rig, d database) error {
-	of, err := b.recording(schema.ACP)
+func (b *bench) sinkInto(ctx context.Context, r *rig, load *backlog, d database) error {
+	total, err := b.durable(load)
 	if err != nil {
 		return err
 	}
-	durable, _, err := b.events(of)
-	if err != nil {
-		return err
-	}
-	total := durable * b.size.captures
 	var rows []row
 	batch := 0
 	name := "sink, " + d.name
@@ -203,7 +198,7 @@ func sqliteIn(dir string) database {
 // driver starts a goroutine for each statement that could be cancelled, which would lower the ceiling.
 func insertSQLite(ctx context.Context, path string, rows []row, batch int) (took time.Duration, err error) {
 	query := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		"journal_mode(WAL)", "synchronous(NORMAL)", "wal_autocheckpoint(4000)", "cache_size(-32000)",
+		"journal_mode(WAL)", "synchronous(NORMAL)", "wal_autocheckpoint(4000)", "cache_size(-4000)",
 	}}
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", u.String())

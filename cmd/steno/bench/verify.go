@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -22,34 +20,41 @@ import (
 
 const goalVerify = 200_000
 
-// verify proves a ledger in SQLite by the frames of the stream. The ceiling reads the same frames and
-// events, as many captures at a time, and hashes their bytes.
+// The load of verify: so many captures for each of size.captures, and how many frames of each are stored
+// before others' are.
+const (
+	verifyCaptures = 4
+	verifyWaiting  = 20
+)
+
+// verify proves a ledger in SQLite by the frames of the stream: all recordings, each as often as the
+// others, stored side by side as captures that go on at the same time are. The ceiling reads the same
+// frames and events, each once, and hashes their bytes. The rate is that of the durable events, and that
+// of the frames stands beside it: how many frames there are to an event depends on the recording.
 func (b *bench) verify(ctx context.Context) error {
-	return b.recorded(ctx, "verify", func(r *rig, ids []schema.Identity) (err error) {
-		of, err := b.recording(schema.ACP)
-		if err != nil {
-			return err
-		}
-		durable, _, err := b.events(of)
-		if err != nil {
-			return err
-		}
+	return b.recorded(ctx, "verify", b.Recordings, verifyCaptures*b.size.captures, verifyWaiting, func(r *rig, load *backlog) (err error) {
 		l, err := sqlite.Open(filepath.Join(r.dir, "ledger.db"), sqlite.Options{})
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, l.Close()) }()
-		total := durable * len(ids)
+		total, err := b.durable(load)
+		if err != nil {
+			return err
+		}
 		if _, _, err := store(ctx, r, l, total); err != nil {
 			return err
 		}
 		figure, ceiling, err := b.beside(ctx, "verify",
 			func(ctx context.Context) (float64, error) { return b.prove(ctx, r, l, total) },
-			func(ctx context.Context) (float64, error) { return b.hash(ctx, r, l, ids, total) })
+			func(ctx context.Context) (float64, error) { return b.hash(ctx, r, l, load.frames(), total) })
 		if err != nil {
 			return err
 		}
-		return b.higher("verify", "events/s", figure, ceiling, goalVerify)
+		frames := float64(load.frames()) / float64(total)
+		return errors.Join(
+			b.higher("verify", "events/s", figure, ceiling, goalVerify),
+			b.higher("verify, by frames", "frames/s", figure*frames, ceiling*frames, 0))
 	})
 }
 
@@ -84,49 +89,49 @@ func (b *bench) prove(ctx context.Context, r *rig, l *sqlite.Ledger, total int) 
 	return perSecond(n, begin), nil
 }
 
-// hash reads what verify reads.
-func (b *bench) hash(ctx context.Context, r *rig, l sink.Reader, ids []schema.Identity, total int) (float64, error) {
-	sessions := map[schema.Identity][]schema.Transcript{}
-	for t, err := range sink.All(ctx, l) {
-		if err != nil {
-			return 0, err
-		}
-		sessions[t.Transcript.Identity] = append(sessions[t.Transcript.Identity], t.Transcript)
-	}
+// hash reads what verify reads, the frames beside the events.
+func (b *bench) hash(ctx context.Context, r *rig, l sink.Reader, frames, events int) (float64, error) {
 	n := 0
 	begin := time.Now()
 	for n == 0 || time.Since(begin) < b.size.window {
-		var events atomic.Int64
 		g, gctx := errgroup.WithContext(ctx)
-		g.SetLimit(runtime.GOMAXPROCS(0))
-		for _, id := range ids {
-			g.Go(func() error {
-				sum := sha256.New()
-				for m, err := range topology.Read(gctx, r.js, topology.Raw, schema.RawSubject(id, r.info.Partitions), 1) {
+		g.Go(func() error {
+			sum, read := sha256.New(), 0
+			for m, err := range topology.Read(gctx, r.js, topology.Raw, schema.RawSubjects, 1) {
+				if err != nil {
+					return err
+				}
+				sum.Write(m.Data)
+				read++
+			}
+			if read != frames {
+				return fmt.Errorf("read %d frames of %d", read, frames)
+			}
+			return nil
+		})
+		g.Go(func() error {
+			sum, read := sha256.New(), 0
+			for t, err := range sink.All(gctx, l) {
+				if err != nil {
+					return err
+				}
+				for e, err := range l.Events(gctx, t.Transcript, 0, 0) {
 					if err != nil {
 						return err
 					}
-					sum.Write(m.Data)
+					sum.Write(e.Bytes)
+					read++
 				}
-				for _, t := range sessions[id] {
-					for e, err := range l.Events(gctx, t, 0, 0) {
-						if err != nil {
-							return err
-						}
-						sum.Write(e.Bytes)
-						events.Add(1)
-					}
-				}
-				return nil
-			})
-		}
+			}
+			if read != events {
+				return fmt.Errorf("read %d events of %d", read, events)
+			}
+			return nil
+		})
 		if err := g.Wait(); err != nil {
 			return 0, err
 		}
-		if events.Load() != int64(total) {
-			return 0, fmt.Errorf("read %d events of %d", events.Load(), total)
-		}
-		n += total
+		n += events
 	}
 	return perSecond(n, begin), nil
 }

@@ -32,7 +32,7 @@ type Options struct {
 	SyncInterval time.Duration
 	// Dial connects to another NATS, for journals whose tap died and that go there.
 	Dial func(url string) (*nats.Conn, error)
-	// StallAfter is how long work is waited for that does not get on; 0 is 30 s.
+	// StallAfter is how long work is waited for that does not get on; 0 is 90 s.
 	StallAfter time.Duration
 	Log        zerolog.Logger
 }
@@ -91,7 +91,7 @@ func (h *Holder) start(ctx context.Context) (err error) {
 	if h.conn, err = h.server.Connect(nats.Token(token), nats.Name("steno holder")); err != nil {
 		return fmt.Errorf("connect to the embedded server: %w", err)
 	}
-	if h.js, err = jetstream.New(h.conn); err != nil {
+	if h.js, err = jetstream.New(h.conn, publish.Forget()); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
 	if _, err := topology.Apply(ctx, h.js, topology.Config{}); err != nil {

@@ -13,9 +13,11 @@ import (
 
 // Times of the pulse.
 const (
-	beatEvery         = time.Second
-	beatWithin        = 5 * time.Second
-	defaultStallAfter = 30 * time.Second
+	beatEvery  = time.Second
+	beatWithin = 5 * time.Second
+	// defaultStallAfter is longer than any one step that may still end well: a frame's 64 MB are fetched,
+	// and its record's put, within 30 s each.
+	defaultStallAfter = 90 * time.Second
 )
 
 // pulse tells work that only takes long from work that does not get on at all.

@@ -1,0 +1,54 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// Owners tells which worker has each partition that one has, as the bucket says now: a worker that was
+// killed a moment ago may be among them.
+func Owners(ctx context.Context, js jetstream.JetStream) (map[uint32]string, error) {
+	owners, err := owners(ctx, js)
+	if err != nil {
+		return nil, fmt.Errorf("list leases: %w", err)
+	}
+	return owners, nil
+}
+
+func owners(ctx context.Context, js jetstream.JetStream) (map[uint32]string, error) {
+	kv, err := js.KeyValue(ctx, topology.Leases)
+	if err != nil {
+		return nil, err
+	}
+	watch, err := kv.Watch(ctx, partitionPrefix+"*", jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = watch.Stop() }() // the connection may be gone
+	owners := map[uint32]string{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case e, ok := <-watch.Updates():
+			if !ok {
+				return nil, errors.New("the watch has ended")
+			}
+			if e == nil {
+				return owners, nil
+			}
+			n, err := strconv.ParseUint(strings.TrimPrefix(e.Key(), partitionPrefix), 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("key %s: %w", e.Key(), err)
+			}
+			owners[uint32(n)] = string(e.Value())
+		}
+	}
+}
