@@ -31,6 +31,7 @@ const blobWithin = 30 * time.Second
 // are stored once. It is safe for concurrent use.
 type Blobs struct {
 	store jetstream.ObjectStore
+	js    jetstream.JetStream // publishes chunks
 }
 
 // OpenBlobs opens the bucket.
@@ -39,7 +40,11 @@ func OpenBlobs(ctx context.Context, js jetstream.JetStream) (*Blobs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open blob bucket %s: %w", Blob, err)
 	}
-	return &Blobs{store: store}, nil
+	chunks, err := jetstream.New(js.Conn(), jetstream.WithPublishAsyncTimeout(answerWithin), jetstream.WithPublishAsyncMaxPending(blobPending))
+	if err != nil {
+		return nil, fmt.Errorf("open blob bucket %s: %w", Blob, err)
+	}
+	return &Blobs{store: store, js: chunks}, nil
 }
 
 // Put stores data if it is absent and gives its SHA-256 in hex. It may be repeated after any error.
@@ -56,7 +61,7 @@ func (b *Blobs) Put(ctx context.Context, id schema.Identity, data []byte) (sha s
 	if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
 		return "", fmt.Errorf("look up blob %s: %w", key, err)
 	}
-	if _, err := b.store.PutBytes(ctx, key, data); err != nil {
+	if err := b.put(ctx, key, data, sum); err != nil {
 		return "", fmt.Errorf("put blob %s of %d bytes: %w", key, len(data), err)
 	}
 	return sha, nil

@@ -2,6 +2,7 @@ package topology_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -70,6 +71,35 @@ func TestBlobsFailLoudly(t *testing.T) {
 	require.NoError(t, err)
 	_, err = blobs.Get(ctx, identity, sha)
 	require.ErrorIs(t, err, topology.ErrBlob, "other bytes under the key")
+}
+
+// A put of which a part was not stored leaves nothing that the next one takes for the whole.
+func TestAPutThatFailedIsNotThere(t *testing.T) {
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	blobs, err := topology.OpenBlobs(ctx, s.JS)
+	require.NoError(t, err)
+	bucket, err := s.JS.Stream(ctx, "OBJ_"+topology.Blob)
+	require.NoError(t, err)
+	config := bucket.CachedInfo().Config
+	for _, size := range []int{100 << 10, 3 << 20} {
+		narrow := config
+		narrow.MaxMsgSize = 64 << 10 // no chunk is taken, and what names the chunks would be
+		_, err = s.JS.UpdateStream(ctx, narrow)
+		require.NoError(t, err)
+		data := bytes.Repeat([]byte{'y'}, size)
+		_, err = blobs.Put(ctx, identity, data)
+		require.ErrorContains(t, err, "maximum")
+		_, err = s.JS.UpdateStream(ctx, config)
+		require.NoError(t, err)
+		sha, err := blobs.Put(ctx, identity, data)
+		require.NoError(t, err)
+		within, cancel := context.WithTimeout(ctx, 10*time.Second)
+		got, err := blobs.Get(within, identity, sha)
+		cancel()
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(data, got))
+	}
 }
 
 // A reader may be ahead of the replica that it asks.
