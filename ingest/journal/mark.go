@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,18 +73,34 @@ func (m *Mark) UnmarshalJSON(data []byte) error {
 }
 
 // WriteMark replaces the mark of the journal with that id. A reader sees the old one or the new one;
-// the new one is durable when it returns. One process writes a journal's mark at a time.
+// the new one is durable when it returns. A tap that ends and the holder of its directory may both
+// publish its journal and write its mark: one that says that all is stored is not replaced by one that
+// does not know of it yet.
 func WriteMark(dir, id string, m Mark) error {
 	data, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encode mark of journal %s: %w", id, err)
 	}
-	path := MarkPath(dir, id)
-	if err := writeSynced(path+newSuffix, append(data, '\n')); err != nil {
+	path := filepath.Join(dir, id+"."+rand.Text()+markSuffix+newSuffix)
+	if err := writeSynced(path, append(data, '\n')); err != nil {
 		return fmt.Errorf("write mark of journal %s: %w", id, err)
 	}
-	if err := os.Rename(path+newSuffix, path); err != nil {
+	if !m.Done {
+		if there, err := ReadMark(dir, id); err == nil && there.Done {
+			return os.Remove(path)
+		}
+	}
+	if err := os.Rename(path, MarkPath(dir, id)); err != nil {
 		return fmt.Errorf("write mark of journal %s: %w", id, err)
+	}
+	return syncDir(dir)
+}
+
+// RemoveMark takes the mark of the journal with that id away: its publisher begins at the journal's
+// start. Without one the error wraps fs.ErrNotExist.
+func RemoveMark(dir, id string) error {
+	if err := os.Remove(MarkPath(dir, id)); err != nil {
+		return fmt.Errorf("remove mark of journal %s: %w", id, err)
 	}
 	return syncDir(dir)
 }

@@ -10,7 +10,7 @@ import (
 //	<id>.journal      the entries, locked by the writer while it lives
 //	<id>.journal.new  a journal whose head is not written yet
 //	<id>.stored       the mark: how far its entries are stored
-//	<id>.stored.new   a mark that is being written
+//	<id>.….stored.new a mark that is being written
 //	<id>.claim        locked by the one process that publishes a proxy's journal
 const (
 	suffix     = ".journal"

@@ -175,3 +175,28 @@ func TestMessagesNameTheFinalFile(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NotContains(t, err.Error(), newSuffix)
 }
+
+// Two publishers of one journal write its mark, and the one that knows less comes last.
+func TestADoneMarkStays(t *testing.T) {
+	dir := t.TempDir()
+	id := schema.Identity{Namespace: "n", Workflow: "w", Run: "r", Attempt: 1}
+	done := Mark{Identity: id, Offset: 9, Frames: 3, Done: true}
+	var writers sync.WaitGroup
+	for range 8 {
+		writers.Go(func() {
+			for range 20 {
+				require.NoError(t, WriteMark(dir, "j", Mark{Identity: id, Offset: 5, Frames: 2}))
+			}
+		})
+	}
+	writers.Wait()
+	require.NoError(t, WriteMark(dir, "j", done))
+	require.NoError(t, WriteMark(dir, "j", Mark{Identity: id, Offset: 5, Frames: 2}))
+	got, err := ReadMark(dir, "j")
+	require.NoError(t, err)
+	require.True(t, got.Done)
+	require.Equal(t, done.Offset, got.Offset)
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, 1, "nothing half written is left")
+}
