@@ -52,6 +52,18 @@ func (j *journals) run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
+		recheck := time.NewTicker(sweepEvery)
+		defer recheck.Stop()
+		for {
+			j.recheck(ctx)
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-recheck.C:
+			}
+		}
+	})
+	g.Go(func() error {
 		look, sweep := time.NewTicker(lookEvery), time.NewTicker(sweepEvery)
 		defer look.Stop()
 		defer sweep.Stop()
