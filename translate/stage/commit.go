@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
@@ -107,7 +106,7 @@ func (w *Worker) publish(ctx context.Context, id schema.Identity, rec *schema.Re
 		msg.Header.Set(schema.HeaderBlob, sha)
 		msg.Data = nil
 	}
-	ack, err := w.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(fence))
+	ack, err := w.js.PublishMsg(ctx, msg, fenced(fence)...)
 	if err != nil {
 		return 0, topology.Classify(err), err
 	}
