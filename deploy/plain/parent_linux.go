@@ -2,5 +2,5 @@ package plain
 
 import "syscall"
 
-// endWithParent ends a process with the suite, even when that one is killed.
-func endWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
+// EndWithParent ends a process with the suite, even when that one is killed.
+func EndWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }

@@ -4,5 +4,5 @@ package plain
 
 import "syscall"
 
-// endWithParent does nothing where the system offers nothing.
+// EndWithParent does nothing where the system offers nothing.
 func endWithParent(*syscall.SysProcAttr) {}

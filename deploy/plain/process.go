@@ -71,7 +71,7 @@ func (p *process) run(ctx context.Context) error {
 	cmd := exec.Command(p.command[0], p.command[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	endWithParent(cmd.SysProcAttr)
+	EndWithParent(cmd.SysProcAttr)
 	p.mu.Lock()
 	if err = ctx.Err(); err == nil {
 		err = cmd.Start()
