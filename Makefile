@@ -3,8 +3,10 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 INPUTS  ?= 30000
+SEED    ?= 0
+FAULTS   = $(GO) test -tags faults -count=1
 
-.PHONY: build install demo test race e2e interop fuzz bench lint golden
+.PHONY: build install demo test race e2e faults faults-short interop fuzz bench lint golden
 
 build:            ## bin/steno
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/steno ./cmd/steno
@@ -27,6 +29,14 @@ e2e:              ## what docker-compose.yml describes, as processes: killed on 
 	@./.ci/postgres
 	$(GO) test -tags e2e -count=1 -v -timeout 2m ./deploy/e2e
 
+faults:           ## ten minutes of faults on one server and on three, clocks that jump, and a run that must fail
+	@./.ci/postgres
+	$(FAULTS) -v -timeout 60m ./deploy/faults -args -duration 10m -clocks -control -outage 60s -seed $(SEED)
+
+faults-short:     ## the same within a minute or so, without the clocks
+	@./.ci/postgres
+	$(FAULTS) -v -timeout 5m ./deploy/faults -args -seed $(SEED)
+
 interop:          ## A2A peers of the Go SDK, with and without the proxy; a module of its own
 	cd ingest/interop/a2a && $(GO) test -count=1 ./...
 
@@ -37,8 +47,9 @@ bench:            ## every benchmark, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 lint:             ## vet, staticcheck, tidy, gofmt
-	$(GO) vet -tags e2e ./...
-	$(GO) tool staticcheck -tags e2e ./...
+	$(GO) vet -tags e2e,faults ./...
+	$(GO) vet -tags unfenced ./translate/stage
+	$(GO) tool staticcheck -tags e2e,faults ./...
 	$(GO) mod tidy -diff
 	cd ingest/interop/a2a && $(GO) vet ./... && $(GO) mod tidy -diff
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }
