@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/schema"
@@ -28,7 +28,9 @@ with the missing translator was rolled out, or when bytes that were gone are bac
 What is stored of them stays, and is compared. It says of each whether it came
 through or is parked again, and why, and ends with 1 unless all came through. KEY is
 a capture's key, or a part that only one parked capture has (steno doctor lists
-them). A request that no worker has taken up in time stands until one does.`,
+them). A request that no worker has taken up in time stands until one does. What the
+ledger has parked, since it had other bytes or the database refused a record, is
+stored again, too; on a NATS of your own that takes --ledger.`,
 		Example: `  steno redrive --all
   steno redrive default/support/run-7/0/1 --nats nats://127.0.0.1:4222`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -51,6 +53,7 @@ them). A request that no worker has taken up in time stands until one does.`,
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "redrive every parked capture")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a capture")
+	a.ledgerFlag(cmd)
 	cmd.Flags().DurationVar(&wait, "wait", wait, "how long to wait for the answers")
 	return cmd
 }
@@ -58,75 +61,100 @@ them). A request that no worker has taken up in time stands until one does.`,
 // redriven is what redrive says of one capture.
 type redriven struct {
 	Capture string `json:"capture"`
+	By      string `json:"by"`      // who had parked it: translator or ledger
 	Outcome string `json:"outcome"` // through, parked or waiting
 	Frame   uint64 `json:"frame,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Error   string `json:"error,omitempty"`
 }
 
-// Outcomes of a redrive.
+// Who parks a capture, and the outcomes of a redrive.
 const (
+	byTranslator = "translator"
+	byLedger     = "ledger"
+
 	cameThrough  = "through"
 	parkedAgain  = "parked"
 	stillWaiting = "waiting"
 )
 
-// redrive works on the streams of a NATS of its own, or of the data directory. part is empty for all.
+// redrive works on the data directory, or on the NATS that the flags name; with a ledger's name, on what
+// that has parked, too. part is empty for all.
 func (a *app) redrive(ctx context.Context, part string, wait time.Duration, asJSON bool) error {
-	if a.remote() {
+	if !a.clustered() && (a.given("nats") || a.given("context")) {
 		s, err := connectStreams(ctx, a.destination())
 		if err != nil {
 			return err
 		}
 		defer s.conn.Close()
-		return a.redriveOn(ctx, s.js, part, wait, asJSON)
+		return a.redriveOn(ctx, &session{conn: s.conn, js: s.js, info: s.info}, part, wait, asJSON)
 	}
 	return a.inSession(ctx, "redrive", func(ctx context.Context, s *session) error {
-		return a.redriveOn(ctx, s.js, part, wait, asJSON)
+		return a.redriveOn(ctx, s, part, wait, asJSON)
 	})
 }
 
-func (a *app) redriveOn(ctx context.Context, js jetstream.JetStream, part string, wait time.Duration, asJSON bool) error {
-	parked, err := stage.ListParked(ctx, js)
-	if err == nil {
-		parked, err = named(parked, part)
-	}
+func (a *app) redriveOn(ctx context.Context, s *session, part string, wait time.Duration, asJSON bool) error {
+	folds, err := stage.ListParked(ctx, s.js)
 	if err != nil {
 		return err
 	}
-	if len(parked) == 0 && !asJSON {
+	rows, err := s.parkedInLedger(ctx)
+	if err != nil {
+		return err
+	}
+	keep, err := named(keysOf(folds, rows), part)
+	if err != nil {
+		return err
+	}
+	if len(keep) == 0 && !asJSON {
 		_, err := fmt.Fprintln(a.out, "no capture is parked")
 		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
+	through := true
+	say := func(r redriven) error {
+		through = through && r.Outcome == cameThrough
+		return a.sayRedriven(r, asJSON)
+	}
+	folds = slices.DeleteFunc(folds, func(p stage.ParkedCapture) bool { return !keep[p.Identity] })
+	if err := redriveFolds(limited, s, folds, say); err != nil {
+		return errors.Join(ctx.Err(), err)
+	}
+	rows = slices.DeleteFunc(rows, func(id schema.Identity) bool { return !keep[id] })
+	if err := s.redriveRows(limited, rows, say); err != nil {
+		return errors.Join(ctx.Err(), err)
+	}
+	if !through {
+		return &exitError{code: exitRuntime}
+	}
+	return nil
+}
+
+// redriveFolds has captures folded again that a translator parked.
+func redriveFolds(ctx context.Context, s *session, parked []stage.ParkedCapture, say func(redriven) error) error {
 	revisions := make([]uint64, len(parked))
 	for i, p := range parked { // all at once: each partition has its own worker
-		if revisions[i], err = stage.Redrive(limited, js, p); err != nil {
+		var err error
+		if revisions[i], err = stage.Redrive(ctx, s.js, p); err != nil {
 			return err
 		}
 	}
-	through := true
 	for i, p := range parked {
-		result := redriven{Capture: p.Identity.String(), Outcome: cameThrough}
-		again, err := stage.AwaitRedrive(limited, js, p.Identity, revisions[i])
+		result := redriven{Capture: p.Identity.String(), By: byTranslator, Outcome: cameThrough}
+		again, err := stage.AwaitRedrive(ctx, s.js, p.Identity, revisions[i])
 		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded):
 			result.Outcome, result.Frame, result.Reason = stillWaiting, p.Frame, string(p.Reason)
 		case err != nil:
 			return err
 		case again != nil:
-			result = redriven{result.Capture, parkedAgain, again.Frame, string(again.Reason), again.FirstLine()}
+			result.Outcome, result.Frame, result.Reason, result.Error = parkedAgain, again.Frame, string(again.Reason), again.FirstLine()
 		}
-		through = through && result.Outcome == cameThrough
-		if err := a.sayRedriven(result, asJSON); err != nil {
+		if err := say(result); err != nil {
 			return err
 		}
-	}
-	if !through {
-		return &exitError{code: exitRuntime}
 	}
 	return nil
 }
@@ -140,35 +168,51 @@ func (a *app) sayRedriven(r redriven, asJSON bool) error {
 	case cameThrough:
 		_, err = fmt.Fprintf(a.out, "%s came through\n", r.Capture)
 	case parkedAgain:
-		_, err = fmt.Fprintf(a.out, "%s is parked again at frame %d: %s (%s)\n", r.Capture, r.Frame, r.Reason, r.Error)
+		at := fmt.Sprintf("at frame %d", r.Frame)
+		if r.By == byLedger {
+			at = "in the ledger"
+		}
+		_, err = fmt.Fprintf(a.out, "%s is parked again %s: %s (%s)\n", r.Capture, at, r.Reason, r.Error)
 	default:
-		_, err = fmt.Fprintf(a.out, "%s waits: no worker has folded it again yet; the request stands\n", r.Capture)
+		waits := "no worker has folded it again yet; the request stands"
+		if r.By == byLedger {
+			waits = "no sink has stored it again yet; ask again when one runs"
+		}
+		_, err = fmt.Fprintf(a.out, "%s waits: %s\n", r.Capture, waits)
 	}
 	return err
 }
 
-// named gives the parked captures that a part of a key names: all for an empty one, else exactly one.
-func named(parked []stage.ParkedCapture, part string) ([]stage.ParkedCapture, error) {
-	if part == "" {
-		return parked, nil
+// keysOf is every capture that is parked, once.
+func keysOf(folds []stage.ParkedCapture, rows []schema.Identity) []schema.Identity {
+	keys := slices.Clone(rows)
+	for _, p := range folds {
+		if !slices.Contains(keys, p.Identity) {
+			keys = append(keys, p.Identity)
+		}
 	}
+	return keys
+}
+
+// named gives the captures that a part of a key names: all for an empty one, else exactly one.
+func named(parked []schema.Identity, part string) (map[schema.Identity]bool, error) {
 	if key, err := schema.ParseTranscript(part); err == nil { // a session's: its capture
 		part = key.Identity.String()
 	}
-	var found []stage.ParkedCapture
-	for _, p := range parked {
-		if p.Identity.String() == part {
-			return []stage.ParkedCapture{p}, nil
+	found := map[schema.Identity]bool{}
+	for _, id := range parked {
+		if id.String() == part {
+			return map[schema.Identity]bool{id: true}, nil
 		}
-		if strings.Contains(p.Identity.String(), part) {
-			found = append(found, p)
+		if strings.Contains(id.String(), part) {
+			found[id] = true
 		}
 	}
-	switch len(found) {
-	case 0:
-		return nil, fmt.Errorf("redrive %q: no parked capture has that in its key (steno doctor lists them)", part)
-	case 1:
+	switch {
+	case part == "" || len(found) == 1:
 		return found, nil
+	case len(found) == 0:
+		return nil, fmt.Errorf("redrive %q: no parked capture has that in its key (steno doctor lists them)", part)
 	}
 	return nil, usage("redrive %q: %d parked captures have it in their keys; give more of one, or --all", part, len(found))
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	database "database/sql"
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/natstest"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/translate/stage"
 )
 
@@ -58,7 +61,7 @@ func TestRedrive(t *testing.T) {
 	require.Equal(t, exitRuntime, code)
 	var result redriven
 	require.NoError(t, json.Unmarshal([]byte(stdout), &result))
-	require.Equal(t, redriven{Capture: id.String(), Outcome: stillWaiting, Frame: 2, Reason: string(stage.ReasonBlob)}, result)
+	require.Equal(t, redriven{Capture: id.String(), By: byTranslator, Outcome: stillWaiting, Frame: 2, Reason: string(stage.ReasonBlob)}, result)
 
 	startWorker(t, "translate", s.URL(), "--lease", "1s")
 	require.Eventually(t, func() bool { // the request stood
@@ -102,4 +105,39 @@ func TestRedriveUsage(t *testing.T) {
 		_, stderr, code := steno(t, args...)
 		require.Equal(t, exitUsage, code, stderr)
 	}
+}
+
+// What the ledger has parked is stored again: where its reason is gone it comes through, else it is
+// parked again, and what is beside it goes on.
+func TestRedriveWhatTheLedgerParked(t *testing.T) {
+	data := t.TempDir()
+	ok(t, "import", "--data", data, "testdata/sacks.jsonl")
+	key := list(t, data)[0].Key
+	capture := key[:strings.LastIndexByte(key, '/')]
+	db, err := database.Open("sqlite", filepath.Join(data, "ledger.db"))
+	require.NoError(t, err)
+	defer db.Close()
+	change := func(text string) {
+		t.Helper()
+		result, err := db.ExecContext(t.Context(), text)
+		require.NoError(t, err)
+		rows, err := result.RowsAffected()
+		require.NoError(t, err)
+		require.EqualValues(t, 1, rows)
+	}
+	const park = "UPDATE captures SET parked_reason = 'refused', parked_seq = 1, parked_at = '2026-11-27T09:14:06Z'"
+	change(park)
+	require.Equal(t, capture+" came through\n", ok(t, "redrive", "--data", data, "--all"))
+	ok(t, "verify", "--data", data)
+
+	change(park)
+	change(`UPDATE events SET event = CAST(replace(CAST(event AS TEXT), '14 sacks', '15 sacks') AS BLOB)
+WHERE CAST(event AS TEXT) LIKE '%"text":"There are 14 sacks.%'`)
+	stdout, stderr, code := steno(t, "redrive", "--data", data, key, "--json")
+	require.Equal(t, exitRuntime, code, stderr)
+	var result redriven
+	require.NoError(t, json.Unmarshal([]byte(stdout), &result))
+	require.Equal(t, capture, result.Capture)
+	require.Equal(t, []string{byLedger, parkedAgain, string(sink.ReasonChanged)}, []string{result.By, result.Outcome, result.Reason})
+	require.Regexp(t, `^number \d+ of session 1$`, result.Error)
 }

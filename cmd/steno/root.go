@@ -137,8 +137,8 @@ func usageArgs(c *cobra.Command) {
 // networked are the commands that may go to a NATS of their own, and reading those that may read a
 // cluster: a NATS and a ledger.
 var (
-	networked = []string{"record", "proxy", "import", "worker", "streams", "redrive"}
-	reading   = []string{"ls", "show", "tail", "replay", "verify", "doctor", "close"}
+	networked = []string{"record", "proxy", "import", "worker", "streams"}
+	reading   = []string{"ls", "show", "tail", "replay", "verify", "doctor", "close", "redrive"}
 )
 
 // prepare fills in flags from the environment and the config file, and sets up the log.
@@ -212,7 +212,7 @@ func (a *app) checkCluster(command string) error {
 		a.database = ""
 	case a.database != "" && !a.remote():
 		return a.badValue(errors.New("--ledger: of which NATS? give --nats or --context, or --data for a data directory"), "ledger")
-	case a.database == "" && named:
+	case a.database == "" && named && command != "redrive": // that one works on streams alone, too
 		return usage("--nats: steno %s reads a ledger too: which database? give --ledger, such as postgres://steno@127.0.0.1/steno", command)
 	}
 	return nil

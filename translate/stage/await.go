@@ -44,7 +44,10 @@ func (w *Worker) committed(ctx context.Context, id schema.Identity, frame uint64
 	}
 	one := p.waiting.add(id, frame)
 	defer p.waiting.remove(id, one)
-	p.errands.add(func(ctx context.Context) error { return p.wakeFor(ctx, id) })
+	// A partition that is taken anew looks after those who wait by then; who comes later asks the new one.
+	if now := w.serving.get(p.number); now != nil {
+		now.errands.add(func(ctx context.Context) error { return now.wakeFor(ctx, id) })
+	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -35,15 +35,21 @@ func (e *errands) take() []func(context.Context) error {
 
 // run does errands until ctx ends or one fails; between them it does one of the spare ones, while there
 // are some.
-func (e *errands) run(ctx context.Context, spare []func(context.Context) error) error {
+func (e *errands) run(ctx context.Context, gate *gate, spare []func(context.Context) error) error {
+	one := func(do func(context.Context) error) error {
+		if err := gate.pass(ctx); err != nil {
+			return err
+		}
+		return do(ctx)
+	}
 	for {
 		for _, do := range e.take() {
-			if err := do(ctx); err != nil {
+			if err := one(do); err != nil {
 				return err
 			}
 		}
 		if len(spare) > 0 {
-			if err := spare[0](ctx); err != nil {
+			if err := one(spare[0]); err != nil {
 				return err
 			}
 			spare = spare[1:]

@@ -175,7 +175,7 @@ func (p *partition) serve(ctx, reading context.Context) error {
 		return err
 	})
 	group.Go(func() error { return p.answer(ctx) })
-	group.Go(func() error { return p.errands.run(ctx, p.wakeAll(open)) })
+	group.Go(func() error { return p.errands.run(ctx, &w.gate, p.wakeAll(open)) })
 	group.Go(func() error { return p.tend(ctx) })
 	return group.Wait()
 }
