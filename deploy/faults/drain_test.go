@@ -24,7 +24,7 @@ func (r *rig) keepHolder(s *slot, data string, stopping <-chan struct{}) {
 		default:
 		}
 		if _, err := s.run(r, "", r.steno("up", "--data", data, "--sync", "1s")); err != nil {
-			r.wrong("%v", err)
+			r.t.Error(err)
 			return
 		}
 		sleep(stopping, 50*time.Millisecond)

@@ -41,7 +41,12 @@ func (r *rig) hold(s *slot, data, run string) *held {
 	h.client = client
 	h.agent, err = os.OpenFile(path, os.O_WRONLY, 0) // it waits for the reader
 	require.NoError(r.t, err)
-	r.t.Cleanup(func() { _ = h.agent.Close(); _ = client.Close() }) // they may be closed
+	r.t.Cleanup(func() {
+		_ = h.agent.Close() // it may be closed
+		_ = client.Close()  // likewise
+		h.process.kill()
+		<-h.process.ended
+	})
 	return h
 }
 

@@ -39,7 +39,7 @@ func (r *rig) importFiles(s *slot, program string, stopping <-chan struct{}) (al
 		text, frames := make(of(r.seed, s.name, n))
 		path := filepath.Join(r.dir, name)
 		if err := os.WriteFile(path, text, 0o600); err != nil {
-			r.wrong("%v", err)
+			r.t.Error(err)
 			return all
 		}
 		run := fmt.Sprint("f-", n)
@@ -47,24 +47,26 @@ func (r *rig) importFiles(s *slot, program string, stopping <-chan struct{}) (al
 		for failed := 0; ; one.reruns++ {
 			p, err := s.run(r, run, r.command(program, "import", "--nats", s.line.url(), "--workflow", workflow, "--run", run, path))
 			if err != nil {
-				r.wrong("%v", err)
+				r.t.Error(err)
 				return all
 			}
 			if p.state.Success() {
 				break
 			}
+			if !sleep(r.over, 100*time.Millisecond) {
+				return all
+			}
 			if !p.killed() {
 				failed++
 			}
 			if failed == 20 || r.ctx.Err() != nil {
-				r.wrong("import %s does not come to its end: %s", path, lastLine(p.log))
+				r.t.Errorf("import %s does not come to its end: %s", path, lastLine(p.log))
 				return all
 			}
-			time.Sleep(100 * time.Millisecond)
 		}
 		all = append(all, one)
 		if err := os.Remove(path); err != nil {
-			r.wrong("%v", err)
+			r.t.Error(err)
 		}
 	}
 }

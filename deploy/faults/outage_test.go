@@ -19,10 +19,7 @@ import (
 func TestImportOverAnOutage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, built(t), 1, *seedFlag, *outage+3*time.Minute)
-	stopping := make(chan struct{})
-	translator := &slot{name: "translate1", line: r.line()}
-	go r.keep(translator, "", "translate", stopping)
-	t.Cleanup(func() { close(stopping); translator.kill() })
+	r.keeping(r.slot("translate1"), "translate")
 
 	var file bytes.Buffer
 	var frames []outside.Frame
@@ -33,7 +30,7 @@ func TestImportOverAnOutage(t *testing.T) {
 	}
 	path := filepath.Join(r.dir, "long.jsonl")
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
-	importer := &slot{name: "import1", line: r.line()}
+	importer := r.slot("import1")
 	p, err := importer.begin(r, "", r.steno("import", "--nats", importer.line.url(), "--workflow", "import", "--run", "long", path))
 	require.NoError(t, err)
 

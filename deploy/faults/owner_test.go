@@ -10,21 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pair starts two translators, without faults, and gives a conversation that is open in one of them.
-func pair(t *testing.T, r *rig) (slots []*slot, h *held) {
-	stopping := make(chan struct{})
+// pair keeps two translators, and gives a conversation that is open in one of them.
+func pair(r *rig) (slots []*slot, h *held) {
 	for i := range 2 {
-		s := &slot{name: fmt.Sprint("translate", i+1), line: r.line()}
-		slots = append(slots, s)
-		go r.keep(s, "", "translate", stopping)
+		slots = append(slots, r.keeping(r.slot(fmt.Sprint("translate", i+1)), "translate"))
 	}
-	t.Cleanup(func() {
-		close(stopping)
-		for _, s := range slots {
-			s.kill()
-		}
-	})
-	h = r.hold(&slot{name: "record1", line: r.line()}, r.folder("taps"), "open")
+	h = r.hold(r.slot("record1"), r.folder("taps"), "open")
 	for i := range 40 {
 		h.says(fmt.Sprintf("word %d ", i))
 	}
@@ -53,7 +44,7 @@ func (r *rig) owner(slots []*slot, capture string) *slot {
 func TestFailOverInSilence(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, built(t), 1, *seedFlag, 2*time.Minute)
-	slots, h := pair(t, r)
+	slots, h := pair(r)
 	for range 2 {
 		owner := r.owner(slots, h.capture)
 		require.True(t, owner.kill())
@@ -68,7 +59,7 @@ func TestFailOverInSilence(t *testing.T) {
 func TestAZombieAnswers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, built(t), 1, *seedFlag, 2*time.Minute)
-	slots, h := pair(t, r)
+	slots, h := pair(r)
 	owner := r.owner(slots, h.capture)
 	owner.process.freeze()
 	defer owner.process.wake()

@@ -33,7 +33,7 @@ func (r *rig) record(s *slot, program, data string, stopping <-chan struct{}) (l
 		}
 		one, err := r.converse(s, program, data, n)
 		if err != nil {
-			r.wrong("conversation %d of %s: %v", n, s.name, err)
+			r.t.Errorf("conversation %d of %s: %v", n, s.name, err)
 			return list
 		}
 		list = append(list, one)

@@ -4,7 +4,6 @@ package faults
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,7 +35,6 @@ type rig struct {
 	*servers
 	t        *testing.T
 	ctx      context.Context
-	over     context.CancelFunc // ends ctx: what fails from then on fails since all is taken down
 	dir      string
 	seed     uint64
 	programs programs
@@ -45,6 +43,7 @@ type rig struct {
 	ledger   string // URL
 	js       jetstream.JetStream
 	began    time.Time
+	over     chan struct{} // closed: nobody begins anything any more
 
 	mu    sync.Mutex
 	lines []*line
@@ -55,7 +54,7 @@ func newRig(t *testing.T, p programs, replicas int, seed uint64, within time.Dur
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	t.Cleanup(cancel)
-	r := &rig{t: t, ctx: ctx, over: cancel, dir: t.TempDir(), seed: seed, programs: p, began: time.Now()}
+	r := &rig{t: t, ctx: ctx, dir: t.TempDir(), seed: seed, programs: p, began: time.Now(), over: make(chan struct{})}
 	r.exits = &exits{dir: r.dir, starts: map[string]int{}, killed: map[string]int{}}
 	t.Cleanup(r.end)
 	var err error
@@ -71,13 +70,6 @@ func newRig(t *testing.T, p programs, replicas int, seed uint64, within time.Dur
 	require.NoError(t, err)
 	r.ledger = pgtest.Database(t)
 	return r
-}
-
-// wrong reports a failure, unless it is only that all is being taken down.
-func (r *rig) wrong(format string, args ...any) {
-	if !errors.Is(r.ctx.Err(), context.Canceled) {
-		r.t.Errorf(format, args...)
-	}
 }
 
 // say prints a line of what is done, and when.

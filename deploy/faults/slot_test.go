@@ -19,6 +19,9 @@ type slot struct {
 	spared  bool     // frozen, or just woken: it is not to be killed
 }
 
+// slot makes a place behind a line of its own.
+func (r *rig) slot(name string) *slot { return &slot{name: name, line: r.line()} }
+
 // run runs one process to its end.
 func (s *slot) run(r *rig, called string, cmd *exec.Cmd) (*process, error) {
 	p, err := s.begin(r, called, cmd)

@@ -17,20 +17,22 @@ import (
 	"github.com/steno-io/steno/deploy/outside"
 )
 
-// stages runs a translator and a sink until the test ends.
-func (r *rig) stages() {
-	stopping := make(chan struct{})
-	translator, sink := &slot{name: "translate1", line: r.line()}, &slot{name: "sink1", line: r.line()}
-	done := make(chan struct{}, 2)
-	go func() { r.keep(translator, "", "translate", stopping, "--lease", "1s"); done <- struct{}{} }()
-	go func() { r.keep(sink, "", "sink", stopping, "--ledger", r.ledger); done <- struct{}{} }()
+// keeping keeps a worker in a slot until the test ends.
+func (r *rig) keeping(s *slot, stage string, flags ...string) *slot {
+	stopping, done := make(chan struct{}), make(chan struct{})
+	go func() { defer close(done); r.keep(s, "", stage, stopping, flags...) }()
 	r.t.Cleanup(func() {
 		close(stopping)
-		translator.end()
-		sink.end()
-		<-done
+		s.end()
 		<-done
 	})
+	return s
+}
+
+// stages keeps a translator and a sink.
+func (r *rig) stages() {
+	r.keeping(r.slot("translate1"), "translate", "--lease", "1s")
+	r.keeping(r.slot("sink1"), "sink", "--ledger", r.ledger)
 }
 
 // holding holds a data directory until all its journals are stored, and what is waited for is there.
@@ -53,7 +55,7 @@ func TestSecondTapOnOneAttempt(t *testing.T) {
 	r.stages()
 	var taps []*held
 	for i := range 2 {
-		h := r.hold(&slot{name: fmt.Sprint("record", i+1), line: r.line()}, r.folder(fmt.Sprint("taps", i+1)), "same")
+		h := r.hold(r.slot(fmt.Sprint("record", i+1)), r.folder(fmt.Sprint("taps", i+1)), "same")
 		h.says(fmt.Sprintf("tap %d begins", i+1))
 		if i == 0 {
 			r.partition(h.capture) // it is the first to be stored
@@ -90,13 +92,13 @@ func TestJournalOfAKilledProxyIsDrainedElsewhere(t *testing.T) {
 	var proxies []*slot
 	var addresses, folders []string
 	for i := range 2 {
-		s := &slot{name: fmt.Sprint("proxy", i+1), line: r.line()}
+		s := r.slot(fmt.Sprint("proxy", i+1))
 		address, err := freeAddress()
 		require.NoError(t, err)
 		data := r.folder(s.name)
 		_, err = s.begin(r, s.name, r.steno("proxy", "--nats", s.line.url(), "--data", data, "--listen", address, "--upstream", upstream.URL, "--peer", peerName))
 		require.NoError(t, err)
-		t.Cleanup(s.process.kill)
+		t.Cleanup(func() { s.process.kill(); <-s.process.ended })
 		proxies, addresses, folders = append(proxies, s), append(addresses, "http://"+address), append(folders, data)
 	}
 	var all []exchanged
@@ -147,7 +149,7 @@ func TestOlderStorePutBack(t *testing.T) {
 	n := 0
 	tap := func() *held {
 		n++
-		h := r.hold(&slot{name: fmt.Sprint("record", n), line: r.line()}, data, fmt.Sprint("r-", n))
+		h := r.hold(r.slot(fmt.Sprint("record", n)), data, fmt.Sprint("r-", n))
 		h.says("first ")
 		return h
 	}

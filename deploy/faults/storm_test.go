@@ -4,7 +4,9 @@ package faults
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -70,26 +72,40 @@ func newStorm(t *testing.T, p programs, replicas int, seed uint64, duration time
 		stopping: make(chan struct{}), silent: make(chan struct{}), ending: make(chan struct{}),
 	}
 	for i := range 3 {
-		slot := s.slot("translate", i)
+		slot := s.slot(fmt.Sprint("translate", i+1))
 		s.translators = append(s.translators, slot)
 		s.workers.Go(func() { s.keep(slot, s.program(i), "translate", s.ending, "--lease", "1s") })
 	}
 	for i := range 2 {
-		slot := s.slot("sink", i)
+		slot := s.slot(fmt.Sprint("sink", i+1))
 		s.sinks = append(s.sinks, slot)
 		s.workers.Go(func() { s.keep(slot, s.program(i), "sink", s.ending, "--ledger", s.ledger) })
 	}
 	s.startTaps()
-	t.Cleanup(func() { // where the test did not come to its end
-		s.over()
-		for _, end := range []chan struct{}{s.stopping, s.silent, s.ending} {
-			s.closeOnce(end)
-		}
-		for _, slot := range append(append(append([]*slot(nil), s.translators...), s.sinks...), s.ingest...) {
-			slot.kill()
-		}
-	})
+	t.Cleanup(s.abandon)
 	return s
+}
+
+// abandon ends what the test did not bring to its end, and waits for it.
+func (s *storm) abandon() {
+	close(s.over)
+	for _, end := range []chan struct{}{s.stopping, s.silent, s.ending} {
+		s.closeOnce(end)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.taps.Wait()
+		s.workers.Wait()
+	}()
+	for sleep(done, look) {
+		for _, one := range slices.Concat(s.translators, s.sinks, s.ingest) {
+			one.mu.Lock()
+			one.spared = false
+			one.mu.Unlock()
+			one.kill()
+		}
+	}
 }
 
 func (s *storm) closeOnce(c chan struct{}) {
@@ -100,10 +116,6 @@ func (s *storm) closeOnce(c chan struct{}) {
 	default:
 		close(c)
 	}
-}
-
-func (s *storm) slot(kind string, i int) *slot {
-	return &slot{name: kind + string(rune('1'+i)), line: s.line()}
 }
 
 // program is the one of the i-th slot of its kind: the last slot's clock jumps.
@@ -119,7 +131,7 @@ func (s *storm) program(i int) string {
 func (s *storm) startTaps() {
 	s.tapsData = s.folder("taps")
 	for i := range 2 {
-		importer, recorder := s.slot("import", i), s.slot("record", i)
+		importer, recorder := s.slot(fmt.Sprint("import", i+1)), s.slot(fmt.Sprint("record", i+1))
 		s.ingest = append(s.ingest, importer, recorder)
 		s.taps.Go(func() {
 			all := s.importFiles(importer, s.program(i), s.stopping)
@@ -142,7 +154,7 @@ func (s *storm) startTaps() {
 	s.t.Cleanup(upstream.Close)
 	var listen []string
 	for i := range 2 {
-		proxy := s.slot("proxy", i)
+		proxy := s.slot(fmt.Sprint("proxy", i+1))
 		address, err := freeAddress()
 		require.NoError(s.t, err)
 		data := s.folder(proxy.name)

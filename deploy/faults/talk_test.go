@@ -80,7 +80,7 @@ func (r *rig) keepProxy(s *slot, program, data, listen, upstream string, stoppin
 		}
 		if _, err := s.run(r, fmt.Sprint(n), r.command(program, "proxy", "--nats", s.line.url(), "--data", data, "--listen", listen,
 			"--upstream", upstream, "--peer", peerName, "--grace", "0s")); err != nil {
-			r.wrong("%v", err)
+			r.t.Error(err)
 			return
 		}
 		sleep(stopping, 50*time.Millisecond)

@@ -22,7 +22,7 @@ func (r *rig) keep(s *slot, program, stage string, stopping <-chan struct{}, fla
 		name := fmt.Sprintf("%s-%d", s.name, n)
 		args := append([]string{"worker", stage, "--nats", s.line.url(), "--name", name}, flags...)
 		if _, err := s.run(r, name, r.command(program, args...)); err != nil {
-			r.wrong("%v", err)
+			r.t.Error(err)
 			return
 		}
 		sleep(stopping, 100*time.Millisecond)
