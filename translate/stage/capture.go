@@ -81,6 +81,7 @@ func (c *capture) holdAt(seq uint64) {
 // covered notes that the frames up to a stream sequence are covered.
 func (c *capture) covered(seq uint64) {
 	switch {
+	case c.parked != nil: // the frame that it failed at is passed once its key is stored
 	case c.hold == 0 || c.hold > seq:
 	case c.rawSeq > seq:
 		c.holdAt(seq + 1)

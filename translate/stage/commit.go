@@ -67,8 +67,8 @@ func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte,
 	}
 	if outcome == topology.Stored {
 		c.tries, c.fence = 0, seq
+		c.part.mark.noteRecord(seq, rec.Chain) // before a mark may count on it
 		c.drop(rec.Last)
-		c.part.mark.noteRecord(seq, rec.Chain)
 		w.counts.records.Add(1)
 		return buffer, w.next(ctx, c)
 	}
@@ -151,17 +151,20 @@ func (w *Worker) adopt(ctx context.Context, c *capture, last *seen, seq uint64) 
 		// The stream has lost records, or another worker began the capture with its own version.
 		return c.part.reload(ctx, c)
 	}
+	c.part.mark.noteRecord(seq, last.rec.Chain) // before a mark may count on it
 	if bad := c.pass(last); bad != nil {
 		return c.part.parkRecords(ctx, c, bad)
 	}
 	c.tries, c.fence = 0, seq
-	c.part.mark.noteRecord(seq, last.rec.Chain)
 	return nil
 }
 
 // next queues the capture again if more of it is to be stored. c.mu is held.
 func (w *Worker) next(ctx context.Context, c *capture) error {
 	c.queued = false
+	if c.gone { // what it had folded was given up: it tells nobody that it is stored
+		return nil
+	}
 	c.push()
 	err := c.part.storeParked(ctx, c)
 	c.part.waiting.settle(c)
