@@ -32,6 +32,15 @@ const blobWithin = 30 * time.Second
 type Blobs struct {
 	store jetstream.ObjectStore
 	js    jetstream.JetStream // publishes chunks
+	under string              // stands before the hash in a key
+}
+
+// States keeps snapshots' states in the same bucket, under keys of their own: they are deleted when the
+// next one is there, and frames and records, which may have the same bytes, never are.
+func (b *Blobs) States() *Blobs {
+	states := *b
+	states.under = "state/"
+	return &states
 }
 
 // OpenBlobs opens the bucket.
@@ -53,7 +62,7 @@ func (b *Blobs) Put(ctx context.Context, id schema.Identity, data []byte) (sha s
 	defer cancel()
 	sum := sha256.Sum256(data)
 	sha = hex.EncodeToString(sum[:])
-	key := blobKey(id, sha)
+	key := b.key(id, sha)
 	info, err := b.store.GetInfo(ctx, key)
 	if err == nil && info.Size == uint64(len(data)) {
 		return sha, nil
@@ -70,7 +79,7 @@ func (b *Blobs) Put(ctx context.Context, id schema.Identity, data []byte) (sha s
 // Get reads data by its hash and checks it. It tries again for about 1.5 seconds; then the error
 // wraps ErrBlob if the bucket does not have these bytes.
 func (b *Blobs) Get(ctx context.Context, id schema.Identity, sha string) ([]byte, error) {
-	key := blobKey(id, sha)
+	key := b.key(id, sha)
 	wait := blobWait
 	for try := 1; ; try++ {
 		data, err := b.get(ctx, key, sha)
@@ -109,15 +118,15 @@ func (b *Blobs) get(ctx context.Context, key, sha string) ([]byte, error) {
 func (b *Blobs) Delete(ctx context.Context, id schema.Identity, sha string) error {
 	ctx, cancel := context.WithTimeout(ctx, blobWithin)
 	defer cancel()
-	if err := b.store.Delete(ctx, blobKey(id, sha)); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
-		return fmt.Errorf("delete blob %s: %w", blobKey(id, sha), err)
+	if err := b.store.Delete(ctx, b.key(id, sha)); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		return fmt.Errorf("delete blob %s: %w", b.key(id, sha), err)
 	}
 	return nil
 }
 
-// blobKey is where a payload of a capture stands.
-func blobKey(id schema.Identity, sha string) string {
-	return id.String() + "/" + sha
+// key is where a payload of a capture stands.
+func (b *Blobs) key(id schema.Identity, sha string) string {
+	return id.String() + "/" + b.under + sha
 }
 
 // Frame reads a message of STENO_RAW, its data resolved.

@@ -44,8 +44,9 @@ func (c *capture) pass(last *seen) *failure {
 func (p *partition) reload(ctx context.Context, c *capture) error {
 	before := c.rawSeq + 1
 	if c.parked != nil { // what was to be stored before it is folded again, and so is what parked it
-		before, c.parked, c.parkedStored = ^uint64(0), nil, false // frames behind it were passed over
+		before, c.parked, c.parkedStored, c.overtaken = ^uint64(0), nil, false, false // frames behind it were passed over
 	}
+	again := c.anew // the fold failed while it was reloaded: whoever did that says what is covered
 	c.anew = true
 	c.low.Store(1) // until it is known again what is covered
 	c.dropAll()
@@ -56,7 +57,9 @@ func (p *partition) reload(ctx context.Context, c *capture) error {
 	if err := p.catchUp(ctx, c, before); err != nil {
 		return err
 	}
-	c.anew = false
-	c.low.Store(c.hold)
+	if !again {
+		c.anew = false
+		c.low.Store(c.hold)
+	}
 	return nil
 }

@@ -53,8 +53,12 @@ type capture struct {
 	changed      bool // since the last heads
 	parked       *Parked
 	parkedStored bool
-	redriven     uint64 // revision of the key that asks to fold it again; 0: nobody asks
-	redrivenTo   uint64 // stream sequence up to which it must be covered then
+	overtaken    bool // what parked it is to be looked at again
+	// parkedKnown is how far the bucket of parked captures was read when this fold began, and
+	// parkedRevision that of the key under which this capture is parked.
+	parkedKnown, parkedRevision uint64
+	redriven                    uint64 // revision of the key that asks to fold it again; 0: nobody asks
+	redrivenTo                  uint64 // stream sequence up to which it must be covered then
 }
 
 // begin starts the fold anew behind the last record, if there is one.

@@ -34,6 +34,7 @@ func (p *partition) begin(ctx context.Context, c *capture, look bool) error {
 	if err != nil {
 		return err
 	}
+	c.parkedKnown = max(c.parkedKnown, p.worker.parked.read.Load())
 	c.begin(p.worker.opts.Catalogue, last, seq)
 	if bad != nil {
 		return p.parkRecords(ctx, c, bad)

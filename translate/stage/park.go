@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/steno-io/steno/schema"
@@ -41,6 +42,8 @@ const (
 	ReasonTranslator Reason = "translator missing"
 	// ReasonRecord: the last record cannot be read.
 	ReasonRecord Reason = "unreadable record"
+	// ReasonKey: the capture is parked, and its key does not say why.
+	ReasonKey Reason = "unreadable key"
 	// ReasonRefused: the server cannot store the record, however often it is tried.
 	ReasonRefused Reason = "record refused"
 )
@@ -58,6 +61,9 @@ type Parked struct {
 
 // FirstLine is the error without a panic's stack.
 func (p *Parked) FirstLine() string { return firstLine(p.Error) }
+
+// kvOperation is the header of a key that was deleted.
+const kvOperation = "KV-Operation"
 
 // ErrParked marks a wait for a capture that is parked.
 var ErrParked = errors.New("capture is parked")
@@ -101,7 +107,7 @@ func ListParked(ctx context.Context, js jetstream.JetStream) ([]ParkedCapture, e
 			}
 			p := ParkedCapture{Identity: id, Revision: entry.Revision()}
 			if err := json.Unmarshal(entry.Value(), &p.Parked); err != nil {
-				return nil, errors.Join(fmt.Errorf("list parked captures: read key %s: %w", entry.Key(), err), watch.Stop())
+				p.Parked = Parked{Reason: ReasonKey, Error: fmt.Sprintf("read key %s: %v", entry.Key(), err)}
 			}
 			out = append(out, p)
 		}
@@ -151,23 +157,73 @@ func (p *partition) parkRecords(ctx context.Context, c *capture, bad *failure) e
 
 // storeParked writes the key of a parked capture once nothing of it is pending. c.mu is held.
 func (p *partition) storeParked(ctx context.Context, c *capture) error {
-	if c.parked == nil || c.parkedStored || len(c.pending) > 0 {
+	if c.parked == nil || c.parkedStored || c.overtaken || len(c.pending) > 0 {
 		return nil
 	}
 	value, err := json.Marshal(c.parked)
 	if err != nil {
 		return fmt.Errorf("park %s: %w", c.id, err)
 	}
-	err = p.worker.retry(ctx, "store parked capture "+c.id.String(), func() error {
-		_, err := p.worker.parkedKeys.Put(ctx, c.id.Subject(), value)
+	err = p.worker.retry(ctx, "store parked capture "+c.id.String(), func() (err error) {
+		c.overtaken, err = p.putParked(ctx, c, value)
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	if c.overtaken { // until then the mark waits for it
+		p.errands.add(func(ctx context.Context) error { return p.foldAgain(ctx, c) })
+		return nil
+	}
 	c.parkedStored, c.redriven = true, 0
+	p.worker.counts.parked.Add(1)
 	c.fold = nil
 	c.holdAt(0)
-	p.worker.counts.parked.Add(1)
 	return nil
+}
+
+// foldAgain folds a capture anew whose park was overtaken.
+func (p *partition) foldAgain(ctx context.Context, c *capture) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone || !c.overtaken {
+		return nil
+	}
+	if err := p.reload(ctx, c); err != nil {
+		return err
+	}
+	p.touch(c)
+	p.waiting.settle(c)
+	return nil
+}
+
+// putParked writes the key behind the revision that this fold knows of. A key that was written since the
+// fold began stands: it says that another worker has parked the capture, or it is one's own, stored by a
+// write whose answer was lost, or a request to fold the capture again, which this worker is told of.
+// Where it was deleted since, the capture was redriven and came through, and what this fold says of it
+// is overtaken.
+func (p *partition) putParked(ctx context.Context, c *capture, value []byte) (overtaken bool, err error) {
+	subject := topology.ParkedSubject(c.id.Subject())
+	for behind := uint64(0); ; {
+		ack, err := p.worker.js.PublishMsg(ctx, &nats.Msg{Subject: subject, Data: value}, jetstream.WithExpectLastSequencePerSubject(behind))
+		if err == nil {
+			c.parkedRevision = ack.Sequence
+			return false, nil
+		}
+		m, there, readErr := topology.Last(ctx, p.worker.js, topology.ParkedStream, subject)
+		switch {
+		case readErr != nil:
+			return false, errors.Join(err, readErr)
+		case !there || m.Seq == behind:
+			return false, err // nothing was stored
+		case m.Seq <= c.parkedKnown:
+			behind = m.Seq
+		case m.Header.Get(kvOperation) != "":
+			c.parkedKnown = m.Seq
+			return true, nil
+		default:
+			c.parkedRevision = m.Seq
+			return false, nil
+		}
+	}
 }

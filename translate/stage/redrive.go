@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -106,6 +107,10 @@ func (p *partition) redriveNow(ctx context.Context, id schema.Identity, revision
 			p.worker.counts.parked.Add(^uint64(0))
 		}
 		c.distrusts = false
+		if revision != 0 { // answered under the newest key that parks it
+			revision = max(revision, c.parkedRevision)
+			c.parkedKnown = max(c.parkedKnown, revision)
+		}
 		if err := p.reload(ctx, c); err != nil {
 			return err
 		}
@@ -151,7 +156,10 @@ func (p *partition) redriveDone(c *capture) {
 }
 
 // parkedWatch follows the keys of parked captures.
-type parkedWatch struct{ reconnected chan struct{} }
+type parkedWatch struct {
+	reconnected chan struct{}
+	read        atomic.Uint64 // the bucket's sequence up to which keys are known
+}
 
 // again has the bucket read anew.
 func (p *parkedWatch) again() {
@@ -203,17 +211,19 @@ func (w *Worker) followParked(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.parked.read.Store(end)
 	for _, one := range listed {
 		if one.Redrive {
 			w.redrive(one.Identity, one.Revision)
 		}
 	}
 	return topology.Consume(ctx, w.js, topology.ParkedStream, topology.ParkedSubject(">"), end+1, func(m topology.Message) error {
+		w.parked.read.Store(m.Seq)
 		id, err := schema.ParseIdentitySubject(topology.ParkedKey(m.Subject))
 		if err != nil {
 			return nil // a mark
 		}
-		if m.Header.Get("KV-Operation") != "" { // deleted, by hand or by whoever has redriven it
+		if m.Header.Get(kvOperation) != "" { // deleted, by hand or by whoever has redriven it
 			w.redrive(id, 0)
 			return nil
 		}

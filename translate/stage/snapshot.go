@@ -65,37 +65,46 @@ func (w *Worker) keep(ctx context.Context, c *capture, s *snapshot) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if err != nil {
 		w.counts.retries.Add(1)
 		w.log.Warn().Err(err).Stringer("capture", c.id).Msg("store snapshot; a later one will do")
 	}
-	if c.snap != s { // the capture began anew meanwhile
-		return w.next(ctx, c)
-	}
-	c.snap = nil
-	if err != nil {
-		c.later()
-		return w.next(ctx, c)
-	}
-	w.counts.snapshots.Add(1)
-	old := c.blob
-	c.kept, c.blob, c.distrusts = s.Frame, s.blob, false
-	c.covered(s.StreamSeq)
-	c.due() // the frames that came meanwhile may be many
-	if old != "" && old != s.blob {
-		if err := w.blobs.Delete(ctx, c.id, old); err != nil {
+	old, err := w.kept(ctx, c, s, err == nil)
+	if old != "" && err == nil {
+		if err := w.states.Delete(ctx, c.id, old); err != nil {
 			w.log.Debug().Err(err).Stringer("capture", c.id).Msg("delete the state of the last snapshot")
 		}
 	}
-	return w.next(ctx, c)
+	return err
+}
+
+// kept takes note of a snapshot that is stored, or is not, and gives the blob of the one before it, which
+// nothing names any more; empty if there is none.
+func (w *Worker) kept(ctx context.Context, c *capture, s *snapshot, stored bool) (old string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.snap != s { // the capture began anew meanwhile
+		return "", w.next(ctx, c)
+	}
+	c.snap = nil
+	if !stored {
+		c.later()
+		return "", w.next(ctx, c)
+	}
+	w.counts.snapshots.Add(1)
+	if c.blob != s.blob {
+		old = c.blob
+	}
+	c.kept, c.blob, c.distrusts = s.Frame, s.blob, false
+	c.covered(s.StreamSeq)
+	c.due() // the frames that came meanwhile may be many
+	return old, w.next(ctx, c)
 }
 
 func (w *Worker) putSnapshot(ctx context.Context, id schema.Identity, s *snapshot) error {
 	msg := &nats.Msg{Subject: schema.StateSubject(id, w.info.Partitions), Header: s.Header(id), Data: s.State}
 	if len(msg.Data) > schema.MaxInline {
-		sha, err := w.blobs.Put(ctx, id, msg.Data)
+		sha, err := w.states.Put(ctx, id, msg.Data)
 		if err != nil {
 			return err
 		}
@@ -118,7 +127,7 @@ func (w *Worker) lastSnapshot(ctx context.Context, id schema.Identity) (s *snaps
 		}
 		payload, sha := m.Data, m.Header.Get(schema.HeaderBlob)
 		if sha != "" {
-			if payload, err = w.blobs.Get(ctx, id, sha); errors.Is(err, topology.ErrBlob) {
+			if payload, err = w.states.Get(ctx, id, sha); errors.Is(err, topology.ErrBlob) {
 				why = fmt.Errorf("read snapshot of %s: %w", id, err)
 				return nil
 			}

@@ -439,7 +439,7 @@ func TestLargeSnapshot(t *testing.T) {
 	}
 	until(t, w, func(p stage.Progress) bool { return p.Snapshots == 3 })
 	stop()
-	_, err := tp.blobs.Get(bounded(t), tp.id, refs[0])
+	_, err := tp.blobs.States().Get(bounded(t), tp.id, refs[0])
 	require.ErrorIs(t, err, topology.ErrBlob)
 	tp.say(t, "say 1 end", "end 1")
 	w, _ = run(t, stage.Options{JS: s.JS})

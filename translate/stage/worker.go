@@ -26,6 +26,7 @@ type Worker struct {
 
 	info       topology.Info
 	blobs      *topology.Blobs
+	states     *topology.Blobs // of snapshots
 	parkedKeys jetstream.KeyValue
 	queue      *queue
 	buffers    buffers
@@ -42,7 +43,7 @@ func New(o Options) (*Worker, error) {
 		return nil, err
 	}
 	return &Worker{opts: o, log: o.Log, js: o.JS, ready: make(chan struct{}), stopped: make(chan struct{}), queue: newQueue(),
-		parked: parkedWatch{make(chan struct{}, 1)}}, nil
+		parked: parkedWatch{reconnected: make(chan struct{}, 1)}}, nil
 }
 
 // Run folds until ctx ends and then returns nil; it may be called once. What was folded and not
@@ -132,6 +133,7 @@ func (w *Worker) open(ctx context.Context) error {
 		if w.blobs, err = topology.OpenBlobs(ctx, w.js); err != nil {
 			return err
 		}
+		w.states = w.blobs.States()
 		w.parkedKeys, err = w.js.KeyValue(ctx, topology.Parked)
 		return err
 	})
