@@ -62,8 +62,15 @@ func (p *partition) redrive(ctx context.Context, claim Claim) error {
 			}
 			// From here on a refusal by the epoch is our own doing.
 			p.redriven.Store(true)
-			redriven, err := retry(ctx, p.sink, "redrive a capture", func() (bool, error) { return p.sink.o.Ledger.Redrive(ctx, claim, id) })
+			tries := 0
+			redriven, err := retry(ctx, p.sink, "redrive a capture", func() (bool, error) {
+				tries++
+				return p.sink.o.Ledger.Redrive(ctx, claim, id)
+			})
 			switch {
+			case errors.Is(err, ErrFenced) && tries == 1: // another owns the partition, and answers
+				p.redriven.Store(false)
+				return err
 			case err != nil: // perhaps done, with the answer lost: claimed anew, it is as it is
 				p.answer(m, redriveAnswer{Error: err.Error()})
 				return errRestart

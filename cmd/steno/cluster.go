@@ -91,8 +91,7 @@ func (c *cluster) patient(ctx context.Context, ask func() error) error {
 // settle implements site. Frames of messages that stay open have no record: of those the partition's
 // owner says that it has folded them, and how many events it gave.
 func (c *cluster) settle(ctx context.Context, id schema.Identity, frame uint64) error {
-	seen := ""
-	for {
+	for seen := ""; ; {
 		var left string
 		err := c.patient(ctx, func() (err error) {
 			left, err = c.left(ctx, id, frame)
@@ -104,6 +103,8 @@ func (c *cluster) settle(ctx context.Context, id schema.Identity, frame uint64) 
 		case left == "":
 			c.moved = time.Now()
 			return nil
+		case seen == "": // captures that stand one after the other wait together
+			seen = left
 		case left != seen:
 			seen, c.moved = left, time.Now()
 		case time.Since(c.moved) > c.patience:
@@ -137,6 +138,9 @@ func (c *cluster) left(ctx context.Context, id schema.Identity, frame uint64) (s
 		}
 	}
 	left, err := c.unnumbered(ctx, id, record.Last, ordinals)
+	if err == nil && left != "" && !recorded {
+		left = "its translator has folded it, and no record of it is stored: do the streams take records?"
+	}
 	if err != nil || left == "" || !recorded {
 		return left, err
 	}

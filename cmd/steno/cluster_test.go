@@ -208,6 +208,35 @@ func testClusterIsBehind(t *testing.T, numberer *exec.Cmd, s *natstest.Server, o
 	require.Equal(t, exitOK, report.ExitCode(), "what the ledger has yet to take is not missing from it")
 }
 
+// Every partition has its lease, and nobody translates: doctor says that frames wait, and verify that its
+// proof is not of all.
+func TestFramesThatWaitBehindADeadLease(t *testing.T) {
+	s, database := natstest.Start(t), pgtest.Database(t)
+	startWorker(t, "sink", s.URL(), "--ledger", database)
+	there := []string{"--nats", s.URL(), "--ledger", database}
+	leases, err := s.JS.KeyValue(minute(t), topology.Leases)
+	require.NoError(t, err)
+	for p := range s.Info.Partitions {
+		_, err := leases.Put(minute(t), fmt.Sprintf("partition.%d", p), []byte("gone"))
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool {
+		stdout, _, code := steno(t, append([]string{"doctor"}, there...)...)
+		return code == exitOK && strings.Contains(stdout, "all partitions are translated")
+	}, time.Minute, 20*time.Millisecond, "nothing waits yet")
+	store(t, s, schema.Identity{Namespace: "default", Workflow: "w", Run: "r", Attempt: 1}, schema.Frame{
+		At: time.Unix(1, 0).UTC(), From: schema.FromControl, Type: schema.TypeOpen, End: schema.EndNone,
+		Data: []byte(`{"protocol":"acp"}`), Writer: schema.Writer{Offset: 1},
+	})
+	stdout, _, code := steno(t, append([]string{"doctor"}, there...)...)
+	require.Equal(t, exitRuntime, code)
+	require.Contains(t, stdout, "frames of 1 partition (")
+	require.Contains(t, stdout, "wait: no translator answers for partition")
+	stdout, stderr, code := steno(t, append([]string{"verify"}, there...)...)
+	require.Equal(t, exitRuntime, code, stderr)
+	require.Contains(t, stdout, "verified as far as it is numbered, which is not all: ")
+}
+
 func TestAClusterThatCannotBeRead(t *testing.T) {
 	s, database := natstest.Start(t), pgtest.Database(t)
 	there := []string{"--nats", s.URL(), "--ledger", database}

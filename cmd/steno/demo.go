@@ -87,7 +87,7 @@ func (a *app) demo(ctx context.Context, speed float64, keep bool) error {
 		if err != nil {
 			return err
 		}
-		if err := a.sayReport(report, false); err != nil || !keep {
+		if err := a.sayReport(report, nil, false); err != nil || !keep {
 			return err
 		}
 		fmt.Fprintln(a.err, "the pipeline goes on until stopped (Ctrl-C)")

@@ -144,7 +144,9 @@ func (s *streams) open(ctx context.Context) (err error) {
 	if s.js, err = jetstream.New(s.conn, publish.Forget()); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
-	if s.info, err = topology.Check(ctx, s.js); err != nil {
+	if s.info, err = topology.Check(ctx, s.js); errors.Is(err, topology.ErrMissing) {
+		return fmt.Errorf("%w: steno streams apply makes it", err)
+	} else if err != nil {
 		return err
 	}
 	if s.blobs, err = topology.OpenBlobs(ctx, s.js); err != nil {

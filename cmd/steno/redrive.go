@@ -123,6 +123,8 @@ func (a *app) redriveOn(ctx context.Context, s *session, part string, wait time.
 		return errors.Join(ctx.Err(), err)
 	}
 	rows = slices.DeleteFunc(rows, func(id schema.Identity) bool { return !keep[id] })
+	limited, cancel = context.WithTimeout(ctx, wait)
+	defer cancel()
 	if err := s.redriveRows(limited, rows, say); err != nil {
 		return errors.Join(ctx.Err(), err)
 	}

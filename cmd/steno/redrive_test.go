@@ -18,6 +18,18 @@ import (
 	"github.com/steno-io/steno/translate/stage"
 )
 
+// store appends frames to a capture.
+func store(t *testing.T, s *natstest.Server, id schema.Identity, frames ...schema.Frame) {
+	t.Helper()
+	blobs, err := topology.OpenBlobs(minute(t), s.JS)
+	require.NoError(t, err)
+	appender, err := publish.NewAppender(publish.AppenderOptions{
+		JS: s.JS, Blobs: blobs, Partitions: s.Info.Partitions, BatchFrom: 100, Identity: id, Journal: "j",
+	})
+	require.NoError(t, err)
+	require.NoError(t, appender.Append(minute(t), frames))
+}
+
 // A capture is parked because bytes are gone; redrive says that it is parked again, then that it came
 // through when they are back; without a worker it says that nobody has answered.
 func TestRedrive(t *testing.T) {
@@ -25,20 +37,16 @@ func TestRedrive(t *testing.T) {
 	blobs, err := topology.OpenBlobs(minute(t), s.JS)
 	require.NoError(t, err)
 	id := schema.Identity{Namespace: "default", Workflow: "support", Run: "run-7", Attempt: 1}
-	appender, err := publish.NewAppender(publish.AppenderOptions{
-		JS: s.JS, Blobs: blobs, Partitions: s.Info.Partitions, BatchFrom: 100, Identity: id, Journal: "j",
-	})
-	require.NoError(t, err)
 	large := []byte(`{"jsonrpc":"2.0","method":"x","params":"` + strings.Repeat("a", schema.MaxInline) + `"}`)
-	require.NoError(t, appender.Append(minute(t), []schema.Frame{
-		{At: time.Unix(1, 0).UTC(), From: schema.FromControl, Type: schema.TypeOpen, End: schema.EndNone, Data: []byte(`{"protocol":"acp"}`), Writer: schema.Writer{Offset: 1}},
-		{At: time.Unix(2, 0).UTC(), From: schema.FromAgent, Type: schema.TypeData, End: schema.EndLF, Data: large, Writer: schema.Writer{Offset: 2}},
-	}))
-	store, err := s.JS.ObjectStore(minute(t), topology.Blob)
+	store(t, s, id,
+		schema.Frame{At: time.Unix(1, 0).UTC(), From: schema.FromControl, Type: schema.TypeOpen, End: schema.EndNone, Data: []byte(`{"protocol":"acp"}`), Writer: schema.Writer{Offset: 1}},
+		schema.Frame{At: time.Unix(2, 0).UTC(), From: schema.FromAgent, Type: schema.TypeData, End: schema.EndLF, Data: large, Writer: schema.Writer{Offset: 2}},
+	)
+	bucket, err := s.JS.ObjectStore(minute(t), topology.Blob)
 	require.NoError(t, err)
 	sha, err := blobs.Put(minute(t), id, large)
 	require.NoError(t, err)
-	require.NoError(t, store.Delete(minute(t), id.String()+"/"+sha))
+	require.NoError(t, bucket.Delete(minute(t), id.String()+"/"+sha))
 
 	require.Equal(t, "no capture is parked\n", ok(t, "redrive", "--nats", s.URL(), "--all"))
 	worker := startWorker(t, "translate", s.URL(), "--lease", "1s")

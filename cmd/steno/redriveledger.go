@@ -49,7 +49,7 @@ func (s *session) redriveRows(ctx context.Context, parked []schema.Identity, say
 		again, err := s.redriveRow(ctx, id)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			result.Outcome = stillWaiting
+			result.Outcome, result.Error = stillWaiting, err.Error()
 		case err != nil:
 			return err
 		case again != nil:
@@ -76,12 +76,13 @@ func (s *session) redriveRow(ctx context.Context, id schema.Identity) (again *si
 	}); err != nil {
 		return nil, err
 	}
+	var refused error
 	for asked := false; ; {
 		if !asked { // a sink that has just taken the partition does not listen yet
 			asking, done := context.WithTimeout(ctx, openWithin)
-			_, err := sink.Redrive(asking, s.conn, id, s.info.Partitions)
+			_, refused = sink.Redrive(asking, s.conn, id, s.info.Partitions)
 			done()
-			asked = err == nil
+			asked = refused == nil
 		}
 		if asked {
 			var c sink.CaptureInfo
@@ -98,7 +99,7 @@ func (s *session) redriveRow(ctx context.Context, id schema.Identity) (again *si
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, errors.Join(ctx.Err(), refused)
 		case <-time.After(settleEvery):
 		}
 	}

@@ -52,7 +52,7 @@ func (a *app) verify(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.sayReport(report, asJSON), stalled)
+	return errors.Join(a.sayReport(report, stalled, asJSON), stalled)
 }
 
 // prove verifies the session's ledger.
@@ -141,8 +141,15 @@ func (s *session) heads(ctx context.Context, frames verify.Stream) (map[schema.I
 	return heads, nil
 }
 
-// sayReport prints a report; its last line is the verdict.
-func (a *app) sayReport(r verify.Report, asJSON bool) error {
+// provedReport is a report, and why it is not of all that was recorded.
+type provedReport struct {
+	verify.Report
+	Incomplete string `json:"incomplete,omitempty"`
+}
+
+// sayReport prints a report; its last line is the verdict. stalled says why not all is numbered that was
+// recorded; nil: it is.
+func (a *app) sayReport(r verify.Report, stalled error, asJSON bool) error {
 	code := r.ExitCode()
 	if asJSON {
 		if r.Findings == nil {
@@ -151,7 +158,11 @@ func (a *app) sayReport(r verify.Report, asJSON bool) error {
 		if r.Heads == nil {
 			r.Heads = []verify.Heads{}
 		}
-		if err := a.out.json(r); err != nil {
+		proved := provedReport{Report: r}
+		if stalled != nil {
+			proved.Incomplete = stalled.Error()
+		}
+		if err := a.out.json(proved); err != nil {
 			return err
 		}
 	} else {
@@ -167,6 +178,9 @@ func (a *app) sayReport(r verify.Report, asJSON bool) error {
 			verdict = "not verified"
 		case exitGap:
 			verdict = fmt.Sprintf("verified, with %s where frames were lost before they were stored", plural(r.Gaps, "gap"))
+		}
+		if stalled != nil && code != exitChanged {
+			verdict += " as far as it is numbered, which is not all"
 		}
 		open := ""
 		if r.Open > 0 {

@@ -16,9 +16,6 @@ import (
 const caughtWithin = 90 * time.Second
 
 func TestWithoutTheFence(t *testing.T) {
-	if !*control {
-		t.Skip("-control asks for it")
-	}
 	p := built(t)
 	p.steno = build(t, t.TempDir(), "steno", "./cmd/steno", "-tags", "unfenced")
 	p.skewed = ""

@@ -24,9 +24,7 @@ import (
 var (
 	seedFlag = flag.Uint64("seed", 0, "decides the faults and what is said; 0: the time does")
 	duration = flag.Duration("duration", 6*time.Second, "of the faults of each run")
-	replicas = flag.Int("replicas", 0, "1 or 3 servers; 0: a run of each")
 	clocks   = flag.Bool("clocks", false, "let clocks jump: builds a second steno, which takes a while")
-	control  = flag.Bool("control", false, "do the run without the fence, too, which must fail")
 	only     = flag.String("only", "", "a pattern of the faults to do, to look at some alone")
 	outage   = flag.Duration("outage", 5*time.Second, "how long the broker is away from an import")
 )
@@ -84,9 +82,6 @@ func TestThreeServers(t *testing.T) { runFaults(t, 3) }
 
 // runFaults runs everything with faults, drains it, and has it checked.
 func runFaults(t *testing.T, of int) {
-	if *replicas != 0 && *replicas != of {
-		t.Skipf("-replicas %d", *replicas)
-	}
 	s := newStorm(t, built(t), of, *seedFlag, *duration)
 	s.say("seed %d, %d NATS server(s), faults for %s", s.seed, of, *duration)
 	s.rage(schedule(s.seed, *duration, *only))

@@ -119,3 +119,23 @@ func runRedrives(t *testing.T, open Open) {
 	require.NoError(t, stop(), "raising one's own epoch is no end")
 	s.Check()
 }
+
+// runLeavesRedrivesToTheOwner asks a sink whose partition another one has claimed: it does not answer in
+// that one's place, and does not take the partition back.
+func runLeavesRedrivesToTheOwner(t *testing.T, open Open) {
+	s := NewStage(t, 1, open)
+	s.Publish(s.Scripts[0])
+	k, stop := s.Run(sink.Options{})
+	s.Wait(k)
+	id := s.Scripts[0].ID
+	claim, err := s.Ledger.Claim(within(t), id.Partition(s.Info.Partitions))
+	require.NoError(t, err)
+	asking, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, err = sink.Redrive(asking, s.NC, id, s.Info.Partitions)
+	require.Error(t, err)
+	require.ErrorIs(t, k.Wait(within(t), claim.Partition, 1<<40), sink.ErrFenced)
+	require.ErrorIs(t, stop(), sink.ErrFenced)
+	_, err = s.Ledger.Redrive(within(t), claim, id)
+	require.NoError(t, err, "the claim holds")
+}

@@ -37,6 +37,7 @@ func RunSink(t *testing.T, open Open, poison Poison) {
 		{"fails loudly without the bytes", runFailsLoudlyWithoutTheBytes},
 		{"passes over stray messages", runPassesOverStrayMessages},
 		{"takes captures out of the park", runRedrives},
+		{"is not asked any more when another owns the partition", runLeavesRedrivesToTheOwner},
 		{"gives its partitions back while the server is away", runGivesBackWhileAway},
 		{"parks what the database refuses", func(t *testing.T, open Open) { runParksWhatTheDatabaseRefuses(t, open, poison) }},
 	} {
