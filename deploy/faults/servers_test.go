@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/steno-io/steno/deploy/plain"
 )
 
 const (
@@ -113,25 +114,14 @@ func (s *servers) startAll(ctx context.Context) error {
 
 // healthy waits until the server says that it serves, and that what it holds is current.
 func (one *server) healthy(ctx context.Context) error {
-	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+one.monitor+"/healthz", nil)
-		if err != nil {
-			return err
-		}
-		answer, err := http.DefaultClient.Do(request)
-		if err == nil {
-			if err = answer.Body.Close(); err == nil && answer.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("wait until %s is healthy", one.name), ctx.Err(), err)
-		case <-one.process.ended:
-			return fmt.Errorf("wait until %s is healthy: it has ended: %s", one.name, lastLine(one.process.log))
-		case <-time.After(look):
-		}
+	err := plain.Healthy(ctx, "http://"+one.monitor+"/healthz", one.process.ended)
+	if errors.Is(err, plain.ErrEnded) {
+		err = fmt.Errorf("%w: %s", err, lastLine(one.process.log))
 	}
+	if err != nil {
+		return fmt.Errorf("wait until %s is healthy: %w", one.name, err)
+	}
+	return nil
 }
 
 // kill kills a server.

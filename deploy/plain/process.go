@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -122,23 +121,7 @@ func (p *process) healthy(ctx context.Context) error {
 	if p.health == "" {
 		return errors.New("it has no health check over HTTP")
 	}
-	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.health, nil)
-		if err != nil {
-			return err
-		}
-		answer, err := http.DefaultClient.Do(request)
-		if err == nil {
-			if err = answer.Body.Close(); err == nil && answer.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(errors.New("wait until it is healthy"), ctx.Err(), err)
-		case <-time.After(look):
-		}
-	}
+	return Healthy(ctx, p.health, nil)
 }
 
 // done waits for the end of a process that runs once.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate"
 	"github.com/steno-io/steno/translate/translatetest"
 )
 
@@ -79,25 +80,7 @@ func answering(n int) *fold {
 
 // BenchmarkState saves and restores a fold with an open message of 10 KB, and one that is busy.
 func BenchmarkState(b *testing.B) {
-	for name, fold := range map[string]*fold{"open=10KB": answering(10_000), "busy": busy()} {
-		b.Run("save/"+name, func(b *testing.B) {
-			b.ReportAllocs()
-			var dst []byte
-			for b.Loop() {
-				dst = fold.AppendState(dst[:0])
-			}
-			b.ReportMetric(float64(len(dst)), "bytes")
-		})
-		b.Run("restore/"+name, func(b *testing.B) {
-			b.ReportAllocs()
-			state := fold.AppendState(nil)
-			for b.Loop() {
-				if _, err := (Translator{}).Restore(testIdentity, state); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
+	translatetest.BenchState(b, Translator{}, testIdentity, map[string]translate.Fold{"open=10KB": answering(10_000), "busy": busy()})
 }
 
 // An open message is saved once, in little more than its text.
