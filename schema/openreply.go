@@ -54,37 +54,48 @@ func (r *OpenReply) AppendJSON(dst []byte) []byte {
 	o.str("translator", r.Translator)
 	o.counts("ordinals", r.Ordinals)
 	o.counts("frames", r.Frames)
+	o.openMembers(r.Messages, r.Tools, r.Notes)
+	o.optStr("parked", r.Parked)
+	return o.close()
+}
+
+// AppendOpen appends an object of the members messages, tools and notes, as an OpenReply has them.
+func AppendOpen(dst []byte, messages []OpenMessage, tools []OpenTool, notes []OpenNote) []byte {
+	o := openObject(dst)
+	o.openMembers(messages, tools, notes)
+	return o.close()
+}
+
+func (o *object) openMembers(messages []OpenMessage, tools []OpenTool, notes []OpenNote) {
 	o.name("messages")
 	o.dst = append(o.dst, '[')
-	for i := range r.Messages {
+	for i := range messages {
 		if i > 0 {
 			o.dst = append(o.dst, ',')
 		}
-		o.dst = r.Messages[i].append(o.dst)
+		o.dst = messages[i].append(o.dst)
 	}
 	o.dst = append(o.dst, ']')
 	o.name("tools")
 	o.dst = append(o.dst, '[')
-	for i := range r.Tools {
+	for i := range tools {
 		if i > 0 {
 			o.dst = append(o.dst, ',')
 		}
-		o.dst = r.Tools[i].append(o.dst)
+		o.dst = tools[i].append(o.dst)
 	}
 	o.dst = append(o.dst, ']')
-	if len(r.Notes) > 0 {
+	if len(notes) > 0 {
 		o.name("notes")
 		o.dst = append(o.dst, '[')
-		for i := range r.Notes {
+		for i := range notes {
 			if i > 0 {
 				o.dst = append(o.dst, ',')
 			}
-			o.dst = r.Notes[i].append(o.dst)
+			o.dst = notes[i].append(o.dst)
 		}
 		o.dst = append(o.dst, ']')
 	}
-	o.optStr("parked", r.Parked)
-	return o.close()
 }
 
 func (m *OpenMessage) append(dst []byte) []byte {

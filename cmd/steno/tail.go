@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/console/follow"
 	"github.com/steno-io/steno/console/render"
-	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -170,49 +169,30 @@ func lagText(l *follow.Lag) string {
 
 // jsonItem prints what a follower tells, one object a line: events and deltas as they are, the rest
 // under its name.
-func (a *app) jsonItem(key schema.Transcript, untilEnd bool) func(follow.Item) error {
+func (a *app) jsonItem(untilEnd bool) func(follow.Item) error {
 	line := func(data []byte) error {
-		_, err := a.out.Write(append(data, '\n'))
+		_, err := a.out.Write(append(slices.Clip(data), '\n'))
 		return err
+	}
+	named := func(name string, of interface{ AppendJSON([]byte) []byte }) error {
+		return line(append(of.AppendJSON([]byte(`{"`+name+`":`)), '}'))
 	}
 	return func(item follow.Item) error {
 		switch i := item.(type) {
 		case *follow.Event:
 			return line(i.Bytes)
 		case *follow.Delta:
-			return line(i.Event.AppendJSON(nil))
+			return line(i.Bytes)
 		case *follow.End:
-			if err := a.out.json(map[string]any{"end": map[string]any{"status": i.Status, "head": i.Head}}); err != nil || !untilEnd {
+			if err := named("end", i); err != nil || !untilEnd {
 				return err
 			}
 			return follow.ErrStop
 		case *follow.Lag:
-			return a.out.json(map[string]any{"lag": map[string]any{"reason": i.Reason, "events": i.Events, "detail": i.Detail}})
+			return named("lag", i)
 		case *follow.Snapshot:
-			snapshot, err := snapshotJSON(key, i)
-			if err != nil {
-				return err
-			}
-			return a.out.json(map[string]any{"snapshot": snapshot})
+			return named("snapshot", i)
 		}
 		return nil
 	}
-}
-
-// snapshotOut is a snapshot as it is printed: messages and tools as in an open reply.
-type snapshotOut struct {
-	Frame    uint64          `json:"frame"`
-	Ordinal  uint64          `json:"ordinal"`
-	Messages json.RawMessage `json:"messages"`
-	Tools    json.RawMessage `json:"tools"`
-	Notes    json.RawMessage `json:"notes,omitempty"`
-}
-
-func snapshotJSON(key schema.Transcript, s *follow.Snapshot) (out snapshotOut, err error) {
-	reply := schema.OpenReply{Identity: key.Identity, Frame: s.Frame, Messages: s.Messages, Tools: s.Tools, Notes: s.Notes}
-	if err := json.Unmarshal(reply.AppendJSON(nil), &out); err != nil {
-		return out, fmt.Errorf("print snapshot of %s at frame %d: %w", key, s.Frame, err)
-	}
-	out.Ordinal = s.Ordinal
-	return out, nil
 }

@@ -22,7 +22,7 @@ type watcher struct {
 func (w *watcher) begin(t sink.Summary) error {
 	first := w.item == nil
 	if w.f.json {
-		w.item = w.a.jsonItem(t.Transcript, w.untilEnd)
+		w.item = w.a.jsonItem(w.untilEnd)
 		if first {
 			return nil
 		}

@@ -25,7 +25,8 @@ type Delta struct {
 	Channel   schema.Channel
 	Index     uint64
 	Text      string
-	Reset     bool // the message's text starts anew with this piece
+	Reset     bool   // the message's text starts anew with this piece
+	Bytes     []byte // its encoding, as the fold gave it
 	Event     schema.Event
 }
 

@@ -13,6 +13,7 @@ import (
 type lively struct {
 	event *schema.Event
 	heads *schema.Heads
+	data  []byte // its encoding
 }
 
 // live takes a message of the delta subject. What cannot be read may have been a piece.
@@ -22,14 +23,14 @@ func (r *run) live(m *nats.Msg) error {
 		return r.lose(LagMissed)
 	}
 	if r.waiting {
-		return r.hold(lively{event, heads}, len(m.Data))
+		return r.hold(lively{event, heads, m.Data})
 	}
-	return r.show(lively{event, heads})
+	return r.show(lively{event, heads, m.Data})
 }
 
 // hold keeps what comes while a snapshot is waited for; some of it may be newer than the snapshot.
-func (r *run) hold(l lively, size int) error {
-	r.heldBytes += size
+func (r *run) hold(l lively) error {
+	r.heldBytes += len(l.data)
 	if len(r.held) >= maxWaiting || r.heldBytes > maxWaitingBytes {
 		r.held, r.heldBytes, r.overflow = nil, 0, true
 		return nil
@@ -61,7 +62,7 @@ func (r *run) show(l lively) error {
 func (r *run) isEarly(l lively) bool {
 	d := (*Delta)(nil)
 	if l.event != nil {
-		d = pieceOf(l.event)
+		d = pieceOf(l)
 	}
 	return d != nil && d.Index == 0 && d.Event.WorkerSeq > r.view.seen+1
 }
@@ -103,9 +104,9 @@ func (r *run) place(l lively) error {
 	if l.event.Transcript != r.Transcript {
 		return nil
 	}
-	d := pieceOf(l.event)
+	d := pieceOf(l)
 	if d == nil {
-		return r.progress(l.event)
+		return r.progress(l)
 	}
 	switch r.view.piece(keyOf(schema.Assistant, d.Channel, d.MessageID), d.Event.WorkerSeq, d.Index) {
 	case missed:
@@ -118,12 +119,13 @@ func (r *run) place(l lively) error {
 
 // progress gives a live note. It has no index: one that is lost is nothing but late, since the stored
 // note has all of it. One that comes behind what was stored later says nothing new.
-func (r *run) progress(e *schema.Event) error {
+func (r *run) progress(l lively) error {
+	e := l.event
 	n, ok := noteOf(e)
 	if !ok || e.WorkerSeq <= r.view.settled || e.WorkerSeq < r.view.seen {
 		return nil
 	}
-	return r.emit(&Delta{Text: n.Text, Event: *e})
+	return r.emit(&Delta{Text: n.Text, Bytes: l.data, Event: *e})
 }
 
 func noteOf(e *schema.Event) (*schema.Note, bool) {
@@ -136,13 +138,14 @@ func noteOf(e *schema.Event) (*schema.Note, bool) {
 }
 
 // pieceOf reads an ephemeral event as a piece of text; nil if it is none.
-func pieceOf(e *schema.Event) *Delta {
+func pieceOf(l lively) *Delta {
+	e := l.event
 	switch k := e.Kind.(type) {
 	case *schema.Delta:
-		return &Delta{MessageID: k.MessageID, Channel: schema.Answer, Index: k.Index, Text: k.TextFragment, Reset: k.Reset, Event: *e}
+		return &Delta{MessageID: k.MessageID, Channel: schema.Answer, Index: k.Index, Text: k.TextFragment, Reset: k.Reset, Bytes: l.data, Event: *e}
 	case *schema.Progress:
 		if t, ok := k.Detail.(*schema.Thinking); ok {
-			return &Delta{MessageID: t.MessageID, Channel: schema.Thought, Index: t.Index, Text: t.Text, Reset: t.Reset, Event: *e}
+			return &Delta{MessageID: t.MessageID, Channel: schema.Thought, Index: t.Index, Text: t.Text, Reset: t.Reset, Bytes: l.data, Event: *e}
 		}
 	}
 	return nil
