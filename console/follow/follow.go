@@ -12,11 +12,12 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// Options say what to follow. Conn, Reader and Partitions are needed.
+// Options say what to follow. Conn, Reader and Partitions are needed, or a Hub in place of them.
 type Options struct {
 	Conn       *nats.Conn
 	Reader     sink.Reader
 	Partitions uint32 // of the streams
+	Hub        *Hub   // shared with other followers; nil: the follower shares with nobody
 	Transcript schema.Transcript
 	After      uint64        // events above this number are given; beyond the head, the follower waits
 	Poll       time.Duration // between looks at the ledger without a wake-up; 0 = 2 s
@@ -27,14 +28,13 @@ type Follower struct{ o Options }
 
 // New makes a follower. It starts nothing.
 func New(o Options) (*Follower, error) {
-	switch {
-	case o.Conn == nil:
-		return nil, fmt.Errorf("follow %s: no connection", o.Transcript)
-	case o.Reader == nil:
-		return nil, fmt.Errorf("follow %s: no ledger", o.Transcript)
-	case o.Partitions == 0:
-		return nil, fmt.Errorf("follow %s: 0 partitions", o.Transcript)
+	if o.Hub == nil {
+		var err error
+		if o.Hub, err = NewHub(o.Conn, o.Reader, o.Partitions); err != nil {
+			return nil, fmt.Errorf("follow %s: %w", o.Transcript, err)
+		}
 	}
+	o.Conn, o.Reader, o.Partitions = o.Hub.conn, o.Hub.reader, o.Hub.partitions
 	if err := o.Transcript.Validate(); err != nil {
 		return nil, fmt.Errorf("follow %s: %w", o.Transcript, err)
 	}
@@ -53,11 +53,10 @@ var ErrStop = errors.New("stop following")
 // read and a connection that is closed for good.
 func (f *Follower) Run(ctx context.Context, emit func(Item) error) error {
 	r := newRun(f.o, emit)
-	err := r.subscribe()
-	if err == nil {
-		err = r.loop(ctx)
+	var err error
+	if r.feed, err = f.o.Hub.join(f.o.Transcript, r.inbox); err == nil {
+		err = errors.Join(r.loop(ctx), f.o.Hub.leave(r.feed, r.inbox))
 	}
-	err = errors.Join(err, r.unsubscribe())
 	switch {
 	case errors.Is(err, ErrStop), ctx.Err() != nil:
 		return nil

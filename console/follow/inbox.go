@@ -2,62 +2,67 @@ package follow
 
 import (
 	"sync"
-
-	"github.com/nats-io/nats.go"
+	"time"
 )
 
-// Bounds of what waits for a slow reader. Pages of an open reply are not counted: they come only
-// when they were asked for.
+// Bounds of what waits for a slow reader. Answers are not counted: what waits of them is the last one to
+// each question.
 const (
 	maxWaiting      = 4096
 	maxWaitingBytes = 8 << 20
 )
 
-// inbox takes messages from the connection without ever holding it up, and keeps them in the order
-// in which they came.
+// inbox takes what comes for one follower without ever holding anybody up, and keeps it in the order in
+// which it came.
 type inbox struct {
 	ready chan struct{} // has an entry when there is something to take
 
 	mu    sync.Mutex
 	held  taken
 	bytes int
-	live  int
+	lives int
+}
+
+// message is what comes: one of the two.
+type message struct {
+	live   *lively
+	answer *answer
 }
 
 // taken is what an inbox held.
 type taken struct {
-	messages []*nats.Msg
-	woken    bool // a wake-up came
-	dropped  bool // there were too many live messages, and they were left out
+	messages []message
+	woken    time.Time // when the last wake-up came; zero if none did
+	dropped  bool      // there were too many live messages, and they were left out
 }
 
 func newInbox() *inbox { return &inbox{ready: make(chan struct{}, 1)} }
 
-// wake takes a wake-up. Several are one.
-func (b *inbox) wake(*nats.Msg) { b.put(func(t *taken) { t.woken = true }) }
+// wake takes a wake-up that came at a time. Several are one.
+func (b *inbox) wake(at time.Time) { b.put(func(t *taken) { t.woken = at }) }
 
-// page takes a page of an open reply.
-func (b *inbox) page(m *nats.Msg) {
-	b.put(func(t *taken) { t.messages = append(t.messages, m) })
+// answer takes an answer of an owner.
+func (b *inbox) answer(a *answer) {
+	b.put(func(t *taken) { t.messages = append(t.messages, message{answer: a}) })
 }
 
-// delta takes a live message. Above the bounds all live messages that wait are left out: the reader
-// gets a snapshot instead, which is shorter.
-func (b *inbox) delta(m *nats.Msg) {
+// live takes a live message. Above the bounds all of them that wait are left out: the reader gets a
+// snapshot instead, which is shorter.
+func (b *inbox) live(l *lively) {
 	b.put(func(t *taken) {
-		b.live, b.bytes = b.live+1, b.bytes+len(m.Data)
-		if b.live <= maxWaiting && b.bytes <= maxWaitingBytes {
-			t.messages = append(t.messages, m)
+		b.lives, b.bytes = b.lives+1, b.bytes+len(l.data)
+		if b.lives <= maxWaiting && b.bytes <= maxWaitingBytes {
+			t.messages = append(t.messages, message{live: l})
 			return
 		}
-		pages := t.messages[:0]
+		answers := t.messages[:0]
 		for _, held := range t.messages {
-			if held.Sub != m.Sub {
-				pages = append(pages, held)
+			if held.live == nil {
+				answers = append(answers, held)
 			}
 		}
-		clear(t.messages[len(pages):])
-		t.messages, t.dropped, b.live, b.bytes = pages, true, 0, 0
+		clear(t.messages[len(answers):])
+		t.messages, t.dropped, b.lives, b.bytes = answers, true, 0, 0
 	})
 }
 
@@ -75,6 +80,6 @@ func (b *inbox) take() taken {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := b.held
-	b.held, b.live, b.bytes = taken{}, 0, 0
+	b.held, b.lives, b.bytes = taken{}, 0, 0
 	return t
 }

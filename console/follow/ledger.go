@@ -2,11 +2,10 @@ package follow
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/sink"
 )
 
 // resume learns which frame the cursor stands at, so that no older snapshot is taken.
@@ -29,22 +28,22 @@ func (r *run) resume(ctx context.Context) error {
 	return nil
 }
 
-// catchUp gives the events from the cursor up to the ledger's head, and the end if that is one. The
-// status is read first, so that an end is told only after all that was stored with it; where more was
-// stored meanwhile, the end may be over.
-func (r *run) catchUp(ctx context.Context) error {
-	summary, err := r.Reader.Transcript(ctx, r.Transcript)
-	if err != nil && !errors.Is(err, sink.ErrNotFound) {
+// catchUp gives the events from the cursor up to the head that the ledger has had since a time, and the end
+// if that is one. What another follower has seen of the ledger since then is as good.
+func (r *run) catchUp(ctx context.Context, since time.Time) error {
+	seen, err := r.feed.tail.look(ctx, since)
+	if err != nil {
 		return err
 	}
-	for e, err := range r.Reader.Events(ctx, r.Transcript, r.cursor, 0) {
-		if err != nil {
-			return err
-		}
-		if err := r.give(e); err != nil {
-			return err
-		}
+	if seen.head > r.cursor && (len(seen.events) == 0 || seen.events[0].Seq > r.cursor+1) {
+		err = r.history(ctx)
+	} else {
+		err = r.recent(seen.events)
 	}
+	if err != nil {
+		return err
+	}
+	summary := seen.summary
 	if r.lag > 0 && r.cursor >= r.target {
 		r.lag = 0
 		if err := r.emit(&Lag{Reason: LagBehind}); err != nil {
@@ -63,17 +62,40 @@ func (r *run) catchUp(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) give(e sink.Event) error {
-	if e.Seq != r.cursor+1 {
-		return fmt.Errorf("read event %d: the ledger gives %d", r.cursor+1, e.Seq)
+// history gives the events behind the cursor as the ledger has them.
+func (r *run) history(ctx context.Context) error {
+	for e, err := range r.Reader.Events(ctx, r.Transcript, r.cursor, 0) {
+		if err != nil {
+			return err
+		}
+		event, err := readEvent(e, r.cursor)
+		if err != nil {
+			return err
+		}
+		if err := r.give(event); err != nil {
+			return err
+		}
 	}
-	event, err := schema.DecodeEvent(e.Bytes)
-	if err != nil {
-		return fmt.Errorf("read event %d: %w", e.Seq, err)
+	return nil
+}
+
+// recent gives those of the last events that are behind the cursor.
+func (r *run) recent(events []*Event) error {
+	for _, e := range events {
+		if e.Seq <= r.cursor {
+			continue
+		}
+		if err := r.give(e); err != nil {
+			return err
+		}
 	}
-	r.view.store(&event)
+	return nil
+}
+
+func (r *run) give(e *Event) error {
+	r.view.store(&e.Event)
 	r.cursor, r.ended, r.stuck = e.Seq, false, false
-	return r.emit(&Event{Seq: e.Seq, Bytes: e.Bytes, Event: event})
+	return r.emit(e)
 }
 
 // sayBehind says by how many events the ledger is behind the fold, if that has changed.

@@ -4,32 +4,44 @@ import (
 	"context"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/steno-io/steno/schema"
 )
 
-// lively is a message of the delta subject: an ephemeral event or heads.
+// lively is a message of the delta subject, decoded once for all who follow: they share it, and nobody
+// changes it.
 type lively struct {
-	event *schema.Event
+	data  []byte        // its encoding
+	event *schema.Event // an ephemeral one; or
 	heads *schema.Heads
-	data  []byte // its encoding
+	piece *Delta // what the event is, if it is a piece of text
+	// A message that cannot be read has none of them: it may have been a piece.
 }
 
-// live takes a message of the delta subject. What cannot be read may have been a piece.
-func (r *run) live(m *nats.Msg) error {
-	event, heads, err := schema.DecodeLive(m.Data)
+// readLively reads a message; nil if it is of another transcript.
+func readLively(data []byte, key schema.Transcript) *lively {
+	event, heads, err := schema.DecodeLive(data)
 	if err != nil {
+		return &lively{data: data}
+	}
+	if event != nil && event.Transcript != key {
+		return nil
+	}
+	return &lively{data: data, event: event, heads: heads, piece: pieceOf(event, data)}
+}
+
+// live takes a message of the delta subject.
+func (r *run) live(l *lively) error {
+	if l.event == nil && l.heads == nil {
 		return r.lose(LagMissed)
 	}
 	if r.waiting {
-		return r.hold(lively{event, heads, m.Data})
+		return r.hold(l)
 	}
-	return r.show(lively{event, heads, m.Data})
+	return r.show(l)
 }
 
 // hold keeps what comes while a snapshot is waited for; some of it may be newer than the snapshot.
-func (r *run) hold(l lively) error {
+func (r *run) hold(l *lively) error {
 	r.heldBytes += len(l.data)
 	if len(r.held) >= maxWaiting || r.heldBytes > maxWaitingBytes {
 		r.held, r.heldBytes, r.overflow = nil, 0, true
@@ -44,7 +56,7 @@ func (r *run) hold(l lively) error {
 const earlyWait = 100 * time.Millisecond
 
 // show gives a piece, or lets it wait for what stands before it.
-func (r *run) show(l lively) error {
+func (r *run) show(l *lively) error {
 	if len(r.early) == 0 {
 		if !r.isEarly(l) {
 			return r.place(l)
@@ -59,11 +71,8 @@ func (r *run) show(l lively) error {
 }
 
 // isEarly reports whether a message begins behind frames of which nothing was shown yet.
-func (r *run) isEarly(l lively) bool {
-	d := (*Delta)(nil)
-	if l.event != nil {
-		d = pieceOf(l)
-	}
+func (r *run) isEarly(l *lively) bool {
+	d := l.piece
 	return d != nil && d.Index == 0 && d.Event.WorkerSeq > r.view.seen+1
 }
 
@@ -76,7 +85,7 @@ func (r *run) admit(ctx context.Context) error {
 		if r.isEarly(r.early[0]) {
 			return nil
 		}
-	} else if err := r.catchUp(ctx); err != nil {
+	} else if err := r.catchUp(ctx, r.earlyUntil); err != nil {
 		return err
 	}
 	return r.placeEarly()
@@ -94,17 +103,14 @@ func (r *run) placeEarly() error {
 }
 
 // place gives a piece if it is the next one of its message.
-func (r *run) place(l lively) error {
+func (r *run) place(l *lively) error {
 	if l.heads != nil {
 		if r.view.behind(l.heads) {
 			return r.lose(LagMissed)
 		}
 		return nil
 	}
-	if l.event.Transcript != r.Transcript {
-		return nil
-	}
-	d := pieceOf(l)
+	d := l.piece
 	if d == nil {
 		return r.progress(l)
 	}
@@ -119,7 +125,7 @@ func (r *run) place(l lively) error {
 
 // progress gives a live note. It has no index: one that is lost is nothing but late, since the stored
 // note has all of it. One that comes behind what was stored later says nothing new.
-func (r *run) progress(l lively) error {
+func (r *run) progress(l *lively) error {
 	e := l.event
 	n, ok := noteOf(e)
 	if !ok || e.WorkerSeq <= r.view.settled || e.WorkerSeq < r.view.seen {
@@ -138,14 +144,16 @@ func noteOf(e *schema.Event) (*schema.Note, bool) {
 }
 
 // pieceOf reads an ephemeral event as a piece of text; nil if it is none.
-func pieceOf(l lively) *Delta {
-	e := l.event
+func pieceOf(e *schema.Event, data []byte) *Delta {
+	if e == nil {
+		return nil
+	}
 	switch k := e.Kind.(type) {
 	case *schema.Delta:
-		return &Delta{MessageID: k.MessageID, Channel: schema.Answer, Index: k.Index, Text: k.TextFragment, Reset: k.Reset, Bytes: l.data, Event: *e}
+		return &Delta{MessageID: k.MessageID, Channel: schema.Answer, Index: k.Index, Text: k.TextFragment, Reset: k.Reset, Bytes: data, Event: *e}
 	case *schema.Progress:
 		if t, ok := k.Detail.(*schema.Thinking); ok {
-			return &Delta{MessageID: t.MessageID, Channel: schema.Thought, Index: t.Index, Text: t.Text, Reset: t.Reset, Bytes: l.data, Event: *e}
+			return &Delta{MessageID: t.MessageID, Channel: schema.Thought, Index: t.Index, Text: t.Text, Reset: t.Reset, Bytes: data, Event: *e}
 		}
 	}
 	return nil

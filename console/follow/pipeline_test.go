@@ -37,8 +37,10 @@ const conversation = 5 * time.Minute
 // pipeline is a server with the real stages and ledger on it.
 type pipeline struct {
 	*natstest.Server
-	t      *testing.T
-	ledger *sqlite.Ledger
+	t       *testing.T
+	ledger  *sqlite.Ledger
+	hub     *follow.Hub // of every other viewer
+	viewers int
 }
 
 func newPipeline(t *testing.T) *pipeline {
@@ -47,7 +49,9 @@ func newPipeline(t *testing.T) *pipeline {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	p.ledger = l
-	_, js := p.Connect(t)
+	conn, js := p.Connect(t)
+	p.hub, err = follow.NewHub(conn, l, p.Info.Partitions)
+	require.NoError(t, err)
 	k := sink.New(sink.Options{JS: js, Ledger: l})
 	p.background(k.Run)
 	return p
@@ -246,14 +250,18 @@ func (v *viewer) show(channel schema.Channel, text string) error {
 // watch follows a transcript from a random moment on; the returned function waits for its end and
 // checks that everything was seen.
 func (p *pipeline) watch(key schema.Transcript, v *viewer) (wait func()) {
-	conn, _ := p.Connect(p.t)
+	o := follow.Options{Hub: p.hub, Transcript: key, Poll: 200 * time.Millisecond}
+	if p.viewers++; p.viewers%2 == 0 {
+		conn, _ := p.Connect(p.t)
+		o.Hub, o.Conn, o.Reader, o.Partitions = nil, conn, p.ledger, p.Info.Partitions
+	}
 	done := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(context.Background(), conversation)
 	v.began = time.Now()
 	go func() {
 		for v.ends == 0 && ctx.Err() == nil {
-			f, err := follow.New(follow.Options{Conn: conn, Reader: p.ledger, Partitions: p.Info.Partitions, Transcript: key,
-				After: v.after + uint64(len(v.events)), Poll: 200 * time.Millisecond})
+			o.After = v.after + uint64(len(v.events))
+			f, err := follow.New(o)
 			if err == nil {
 				err = f.Run(ctx, v.emit)
 			}

@@ -2,30 +2,19 @@ package follow
 
 import (
 	"context"
-	"fmt"
-	"strconv"
-	"strings"
+	"math"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/steno-io/steno/schema"
 )
 
-// How long an unanswered question waits before it is asked again: firstRetry at first, doubled up to
-// the poll interval. leastApart keeps a burst of gaps from becoming a burst of questions.
-const (
-	firstRetry = 100 * time.Millisecond
-	leastApart = 25 * time.Millisecond
-)
-
-const statusHeader, noResponders = "Status", "503"
+// firstRetry is how long an unanswered question waits before it is asked again, the first time; then twice
+// as long each time, up to the poll interval.
+const firstRetry = 100 * time.Millisecond
 
 // question is what a follower knows of its questions for what is open.
 type question struct {
-	replies string // subject before the question's number
-	number  uint64 // of the last question
-	pages   schema.OpenPages
+	number  uint64 // the least question whose answer counts
 	askedAt time.Time
 	wait    time.Duration // from askedAt until it is asked again
 	least   uint64        // the reply's frame must not be below: all that was shown when it was asked
@@ -34,14 +23,17 @@ type question struct {
 	alone   bool          // that nobody answers was said
 	parked  bool          // that the fold is parked was said
 
-	held      []lively // came while waiting
+	held      []*lively // came while waiting
 	heldBytes int
 	overflow  bool
 }
 
+// notAsked is above every number: no answer counts until there is a question.
+const notAsked = math.MaxUint64
+
 // want makes a question due.
 func (q *question) want() {
-	q.waiting = true
+	q.waiting, q.number = true, notAsked
 	q.wait = leastApart
 }
 
@@ -67,54 +59,48 @@ func (r *run) ask(now time.Time) error {
 	if err := r.sayAlone(now); err != nil {
 		return err
 	}
-	return r.send(now)
+	r.send(now)
+	return nil
 }
 
 // probe asks, while something is open, whether it is still what was shown: the last piece and the
-// heads after it may both be lost, and the owner may be gone.
-func (r *run) probe(now time.Time) error {
-	if r.waiting || len(r.view.open) == 0 {
-		return nil
+// heads after it may both be lost, and the owner may be gone. What another follower asked just now tells
+// that, too.
+func (r *run) probe(now time.Time) {
+	if r.waiting || len(r.view.open) == 0 || r.feed.askedSince(now.Add(-r.Poll/2)) {
+		return
 	}
-	return r.send(now)
+	r.send(now)
 }
 
-func (r *run) send(now time.Time) error {
+func (r *run) send(now time.Time) {
 	if !r.Conn.IsConnected() {
-		return nil
+		return
 	}
-	r.number++
 	if r.since.IsZero() {
 		r.since = now
 	}
-	r.pages, r.least, r.askedAt = schema.OpenPages{}, r.view.seen, now
+	r.least, r.askedAt = r.view.seen, now
 	r.wait = min(max(firstRetry, 2*r.wait), r.Poll)
-	subject := schema.OpenSubject(r.Transcript.Identity, r.Partitions)
-	if err := r.Conn.PublishRequest(subject, r.replies+"."+strconv.FormatUint(r.number, 10), nil); err != nil {
-		return fmt.Errorf("ask %s: %w", subject, err)
+	r.number = r.feed.ask(now)
+}
+
+// take takes an answer: to a question of this follower, or of another one.
+func (r *run) take(ctx context.Context, a *answer) error {
+	switch {
+	case r.waiting && a.number < r.number:
+		return nil // it was asked before
+	case a.reply != nil:
+		return r.answer(ctx, a.reply, a.at)
+	case len(r.view.open) > 0:
+		r.waiting, r.number = true, notAsked // until there is an owner again
 	}
 	return nil
 }
 
-// page takes a page of an answer to the last question.
-func (r *run) page(ctx context.Context, m *nats.Msg) error {
-	if strings.TrimPrefix(m.Subject, r.replies+".") != strconv.FormatUint(r.number, 10) {
-		return nil // an answer to an earlier question
-	}
-	if len(m.Data) == 0 && m.Header.Get(statusHeader) == noResponders {
-		r.waiting = true // until there is an owner again
-		return nil
-	}
-	reply, whole, err := r.pages.Add(m.Header, m.Data)
-	if err != nil || !whole {
-		return nil //nolint:nilerr // not an answer: it is asked again, until there is one
-	}
-	return r.answer(ctx, &reply)
-}
-
-// answer takes a whole answer. While ownership changes hands several may come: the one with the
+// answer takes a whole answer that came at a time. While ownership changes hands several may come: the one with the
 // highest frame counts, and none below what was shown.
-func (r *run) answer(ctx context.Context, reply *schema.OpenReply) error {
+func (r *run) answer(ctx context.Context, reply *schema.OpenReply, at time.Time) error {
 	if reply.Identity != r.Transcript.Identity {
 		return nil
 	}
@@ -122,13 +108,13 @@ func (r *run) answer(ctx context.Context, reply *schema.OpenReply) error {
 		return r.sayParked(reply.Parked)
 	}
 	if !r.waiting {
-		return r.compare(ctx, reply)
+		return r.compare(ctx, reply, at)
 	}
 	if reply.Frame < r.least || reply.Frame < r.view.settled {
 		return nil // it has yet to fold what was shown
 	}
 	r.target = max(r.target, reply.Ordinals[r.Transcript.Session])
-	if err := r.catchUp(ctx); err != nil { // what it says may be stored by now
+	if err := r.catchUp(ctx, at); err != nil { // what it says may be stored by now
 		return err
 	}
 	if reply.Frame < r.view.settled {
@@ -145,7 +131,7 @@ func (r *run) answer(ctx context.Context, reply *schema.OpenReply) error {
 }
 
 // compare takes an answer that no snapshot waits for: a probe's, or another owner's.
-func (r *run) compare(ctx context.Context, reply *schema.OpenReply) error {
+func (r *run) compare(ctx context.Context, reply *schema.OpenReply, at time.Time) error {
 	r.since = time.Time{}
 	if reply.Frame < r.view.seen || !r.view.less(reply) {
 		return nil
@@ -154,7 +140,7 @@ func (r *run) compare(ctx context.Context, reply *schema.OpenReply) error {
 		return err
 	}
 	r.least = r.view.seen
-	return r.answer(ctx, reply)
+	return r.answer(ctx, reply, at)
 }
 
 // release shows what was held back.

@@ -2,13 +2,9 @@ package follow
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"github.com/steno-io/steno/schema"
 )
 
 // run is a follower at work. All its fields but the inbox belong to the one goroutine of Run.
@@ -17,7 +13,7 @@ type run struct {
 	emit  func(Item) error
 	view  *view
 	inbox *inbox
-	subs  []*nats.Subscription
+	feed  *feed
 
 	cursor uint64 // number of the last event given
 	target uint64 // number up to which the fold has given events, as far as known
@@ -25,7 +21,7 @@ type run struct {
 	ended  bool   // End was given, and nothing since
 	stuck  bool   // that the ledger has parked the capture was said
 
-	early      []lively // first pieces, and what came behind them, that wait for what stands before them
+	early      []*lively // first pieces, and what came behind them, that wait for what stands before them
 	earlyUntil time.Time
 
 	question
@@ -38,36 +34,6 @@ func newRun(o Options, emit func(Item) error) *run {
 		Options: o, emit: emit, view: newView(o.Transcript.Session), inbox: newInbox(), cursor: o.After,
 		reconnects: o.Conn.Stats().Reconnects, connected: true,
 	}
-}
-
-// subscribe comes before the first look at anything, so that what is new meanwhile is heard.
-func (r *run) subscribe() error {
-	r.replies = r.Conn.NewInbox()
-	for _, s := range []struct {
-		subject string
-		take    nats.MsgHandler
-	}{
-		{schema.DeltaSubject(r.Transcript), r.inbox.delta},
-		{schema.StoredSubject(r.Transcript), r.inbox.wake},
-		{r.replies + ".*", r.inbox.page},
-	} {
-		sub, err := r.Conn.Subscribe(s.subject, s.take)
-		if err != nil {
-			return fmt.Errorf("subscribe to %s: %w", s.subject, err)
-		}
-		r.subs = append(r.subs, sub)
-	}
-	return nil
-}
-
-func (r *run) unsubscribe() error {
-	var errs []error
-	for _, sub := range r.subs {
-		if err := sub.Unsubscribe(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
-			errs = append(errs, fmt.Errorf("unsubscribe from %s: %w", sub.Subject, err))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // loop asks what is open, gives the history, and then handles what comes.
@@ -83,15 +49,15 @@ func (r *run) loop(ctx context.Context) error {
 		return err
 	}
 	r.want()
-	for due := true; ; {
+	for due := time.Now(); ; {
 		if err := r.heed(); err != nil {
 			return err
 		}
 		if err := r.ask(time.Now()); err != nil {
 			return err
 		}
-		if due {
-			if err := r.look(ctx); err != nil {
+		if !due.IsZero() {
+			if err := r.look(ctx, due); err != nil {
 				return err
 			}
 		}
@@ -109,28 +75,29 @@ func (r *run) loop(ctx context.Context) error {
 			wait = min(wait, time.Until(r.earlyUntil))
 		}
 		retry.Reset(wait)
-		due = false
+		due = time.Time{}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-r.inbox.ready:
 		case <-status:
 		case <-retry.C:
-		case <-poll.C:
-			due = true
+		case now := <-poll.C:
+			due = now.Add(-r.Poll / 2) // what another one has seen meanwhile will do
 		}
 	}
 }
 
 // look is what is done without being woken: the ledger is the truth, and everything else a hint.
-func (r *run) look(ctx context.Context) error {
-	if err := r.catchUp(ctx); err != nil {
+func (r *run) look(ctx context.Context, since time.Time) error {
+	if err := r.catchUp(ctx, since); err != nil {
 		return err
 	}
 	if err := r.sayBehind(); err != nil {
 		return err
 	}
-	return r.probe(time.Now())
+	r.probe(time.Now())
+	return nil
 }
 
 // handle takes what came, in the order in which it came, and looks into the ledger last: text that
@@ -143,19 +110,19 @@ func (r *run) handle(ctx context.Context, t taken) error {
 	}
 	for _, m := range t.messages {
 		var err error
-		if m.Subject == schema.DeltaSubject(r.Transcript) {
-			err = r.live(m)
+		if m.live != nil {
+			err = r.live(m.live)
 		} else {
-			err = r.page(ctx, m)
+			err = r.take(ctx, m.answer)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if !t.woken {
+	if t.woken.IsZero() {
 		return nil
 	}
-	return r.catchUp(ctx)
+	return r.catchUp(ctx, t.woken)
 }
 
 // heed looks how the connection is.
