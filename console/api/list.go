@@ -89,5 +89,9 @@ func (s *Server) transcript(ctx context.Context, r *http.Request) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	return encode(t)
+	one := []sink.Summary{t}
+	if err := s.markParked(ctx, one); err != nil {
+		return nil, err
+	}
+	return encode(&one[0])
 }

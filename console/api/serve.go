@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -29,7 +29,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           s.handler(isLoopback(l.Addr())),
 		ReadHeaderTimeout: headerWithin, WriteTimeout: answerWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
-		ErrorLog: log.New(io.Discard, "", 0), // of clients that do not speak HTTP
+		ErrorLog: log.New(faults{s}, "", 0),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if tcp, ok := c.(*net.TCPConn); ok {
 				_ = tcp.SetWriteBuffer(sendBuffer) // the system's own does as well
@@ -65,6 +65,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("stop serving on %s: %w", l.Addr(), err)
 	}
 	return nil
+}
+
+// faults logs what the HTTP server has to say.
+type faults struct{ s *Server }
+
+// Write implements io.Writer.
+func (f faults) Write(line []byte) (int, error) {
+	f.s.o.Log.Warn().Msg(strings.TrimSpace(string(line)))
+	return len(line), nil
 }
 
 func isLoopback(address net.Addr) bool {

@@ -47,6 +47,7 @@ type Options struct {
 type Server struct {
 	o       Options
 	frames  frames
+	parked  parked
 	stopped context.Context // its end ends all streams
 	stop    context.CancelFunc
 
@@ -60,7 +61,7 @@ func New(o Options) (*Server, error) {
 	switch {
 	case o.Conn == nil, o.JS == nil, o.Blobs == nil:
 		return nil, errors.New("make API server: no connection")
-	case o.Ledger == nil, o.Search == nil:
+	case o.Ledger == nil:
 		return nil, errors.New("make API server: no ledger")
 	case o.Partitions == 0:
 		return nil, errors.New("make API server: 0 partitions")
@@ -79,7 +80,7 @@ func New(o Options) (*Server, error) {
 	if o.Stall <= 0 {
 		o.Stall = 30 * time.Second
 	}
-	s := &Server{o: o, frames: frames{js: o.JS, blobs: o.Blobs, partitions: o.Partitions}}
+	s := &Server{o: o, frames: frames{js: o.JS, blobs: o.Blobs, partitions: o.Partitions}, parked: parked{list: o.Parked}}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	return s, nil
 }
