@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -38,6 +39,7 @@ const demoIdle = 400 * time.Millisecond
 func (a *app) demoCommand() *cobra.Command {
 	var keep bool
 	var speed float64
+	var f consoleFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the whole pipeline on bundled recordings, then verify it",
@@ -47,20 +49,22 @@ as it grows, and then folds the stored frames again and compares.
 
 It works in a data directory of its own beside the usual one, a new one each time
 (it removes those of earlier demos that nobody uses), unless --data on the command
-line names another, which is kept.`,
+line names another, which is kept. --keep leaves the pipeline running, with the
+console over HTTP (steno console --help says what that is).`,
 		Example: `  steno demo
   steno demo --speed 0                as fast as it goes
   steno demo --data ./d --keep        leave the pipeline running`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.runDemo(cmd.Context(), speed, keep) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runDemo(cmd.Context(), speed, keep, &f) },
 	}
-	cmd.Flags().BoolVar(&keep, "keep", false, "leave the pipeline running until stopped")
+	cmd.Flags().BoolVar(&keep, "keep", false, "leave the pipeline and the console running until stopped")
+	f.register(cmd, "host:port of the console, with --keep; port 0: any free one; off: no console")
 	cmd.Flags().Float64Var(&speed, "speed", 20, "how many times faster than it was recorded (0: as fast as it goes)")
 	return cmd
 }
 
 // runDemo runs the demo in a directory of its own, or in the one that the command line names.
-func (a *app) runDemo(ctx context.Context, speed float64, keep bool) (err error) {
+func (a *app) runDemo(ctx context.Context, speed float64, keep bool, f *consoleFlags) (err error) {
 	if !(speed >= 0) {
 		return a.badValue(fmt.Errorf("--speed %v: want 0 or more", speed), "speed")
 	}
@@ -72,10 +76,20 @@ func (a *app) runDemo(ctx context.Context, speed float64, keep bool) (err error)
 		a.data = dir
 		defer func() { err = errors.Join(err, release()) }()
 	}
-	return a.demo(ctx, speed, keep)
+	var l net.Listener
+	if keep {
+		if l, err = a.listenConsole("demo", f); err != nil {
+			return err
+		}
+	}
+	if l != nil {
+		defer l.Close() //nolint:errcheck // who serves on it closes it, and tells
+	}
+	return a.demo(ctx, speed, keep, l, f)
 }
 
-func (a *app) demo(ctx context.Context, speed float64, keep bool) error {
+// demo plays and proves. With keep it goes on, and serves the console where there is a listener.
+func (a *app) demo(ctx context.Context, speed float64, keep bool, l net.Listener, f *consoleFlags) error {
 	return a.inSession(ctx, "demo", func(ctx context.Context, s *session) error {
 		fmt.Fprintf(a.err, "demo data in %s\n", a.data)
 		for _, transcript := range demoTranscripts {
@@ -91,6 +105,9 @@ func (a *app) demo(ctx context.Context, speed float64, keep bool) error {
 			return err
 		}
 		fmt.Fprintln(a.err, "the pipeline goes on until stopped (Ctrl-C)")
+		if l != nil {
+			return a.serveSession(ctx, "demo", s, l, f)
+		}
 		<-ctx.Done()
 		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 			return cause

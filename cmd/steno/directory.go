@@ -28,6 +28,7 @@ type directory struct {
 	client *holder.Client
 
 	options  holder.Options
+	atOnce   bool // it answers before what the journals held is numbered
 	end      context.CancelCauseFunc
 	keeping  sync.WaitGroup // of who waits for the client to be lost
 	answered atomic.Bool    // the first answer is there
@@ -47,7 +48,15 @@ type pipeline struct {
 // what does not come through it warns. The context that it gives ends when the directory has no holder
 // any more.
 func (a *app) openDirectory(ctx context.Context, name string) (*session, context.Context, error) {
-	d := &directory{dir: a.dir()}
+	return a.openDirectoryAs(ctx, name, &directory{dir: a.dir()})
+}
+
+// openDirectoryAtOnce is openDirectory for those who show what comes, and so need not wait for it.
+func (a *app) openDirectoryAtOnce(ctx context.Context, name string) (*session, context.Context, error) {
+	return a.openDirectoryAs(ctx, name, &directory{dir: a.dir(), atOnce: true})
+}
+
+func (a *app) openDirectoryAs(ctx context.Context, name string, d *directory) (*session, context.Context, error) {
 	s := &session{site: d}
 	ctx, d.end = context.WithCancelCause(ctx)
 	if err := d.begin(ctx, a, s, name); err != nil {
@@ -84,8 +93,10 @@ func (d *directory) begin(ctx context.Context, a *app, s *session, name string) 
 		return err
 	}
 	s.batchFrom = publish.BatchFrom(s.info.Replicas, d.options.SyncInterval == 0)
-	if s.unstored, err = d.client.Drain(ctx); err != nil {
-		return err
+	if !d.atOnce {
+		if s.unstored, err = d.client.Drain(ctx); err != nil {
+			return err
+		}
 	}
 	d.answered.Store(true)
 	return d.patient(ctx, func() error {

@@ -132,13 +132,13 @@ func listen(f *proxyFlags) (clients, pushes net.Listener, err error) {
 }
 
 // sayOpen warns, once, of an address that others than this machine reach.
-func (a *app) sayOpen(listeners ...net.Listener) {
+func (a *app) sayOpen(command string, listeners ...net.Listener) {
 	for _, l := range listeners {
 		if l == nil {
 			continue
 		}
 		if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-			fmt.Fprintf(a.err, "steno proxy: warning: other machines reach %s: there is no TLS, and it asks nobody who they are\n", l.Addr())
+			fmt.Fprintf(a.err, "steno %s: warning: other machines reach %s: there is no TLS, and it asks nobody who they are\n", command, l.Addr())
 			return
 		}
 	}

@@ -46,7 +46,7 @@ func (a *app) sayProxy(f *proxyFlags, o proxy.Options, clients, pushes net.Liste
 		fmt.Fprintf(a.err, "steno proxy: push notifications come through %s\n", o.Push.BaseURL)
 	}
 	fmt.Fprintf(a.err, "steno proxy: follow the newest conversation with: steno tail%s\n", data)
-	a.sayOpen(clients, pushes)
+	a.sayOpen("proxy", clients, pushes)
 }
 
 // reachable is an address that a client on this machine can use.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -240,6 +241,9 @@ type process struct {
 
 func startUp(t *testing.T, data string, flags ...string) *process {
 	t.Helper()
+	if !slices.Contains(flags, "--listen") { // its port may be another test's
+		flags = append(flags, "--listen", "off")
+	}
 	p := &process{cmd: stenoCommand(t.Context(), append([]string{"up", "--data", data}, flags...)...), errs: &bytes.Buffer{}}
 	p.cmd.Stderr = p.errs
 	require.NoError(t, p.cmd.Start())

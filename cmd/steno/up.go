@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,31 +13,67 @@ import (
 )
 
 func (a *app) upCommand() *cobra.Command {
-	return &cobra.Command{
+	var f consoleFlags
+	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Run the embedded server and all stages until stopped",
 		Long: `up holds the data directory: it runs the embedded NATS server, publishes the
 journals of all taps as they grow, translates, numbers and keeps. Every other
-command of the same directory works through it.`,
+command of the same directory works through it. It serves the console over HTTP
+(steno console --help says what that is), on loopback unless --listen names another
+address; --listen off does without.`,
 		Example: `  steno up
+  steno up --listen 127.0.0.1:0
   steno up --data ./transcripts --sync 1s`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), &f) },
 	}
+	f.register(cmd, "host:port of the console; port 0: any free one; off: no console")
+	return cmd
 }
 
-func (a *app) up(ctx context.Context) error {
+func (a *app) up(ctx context.Context, f *consoleFlags) error {
 	options, err := a.holderOptions(holder.Up)
+	if err != nil {
+		return err
+	}
+	l, err := a.listenConsole("up", f)
 	if err != nil {
 		return err
 	}
 	h, err := a.takeOver(ctx, options)
 	if err != nil {
+		if l != nil {
+			err = errors.Join(err, l.Close())
+		}
 		return err
 	}
 	fmt.Fprintf(a.err, "steno up: data in %s\n", options.Dir)
-	_, err = h.Run(ctx)
-	return err
+	if l == nil {
+		_, err = h.Run(ctx)
+		return err
+	}
+	return a.upWithConsole(ctx, h, l, f)
+}
+
+// upWithConsole runs the holder, and a console that is one of its clients. The console ends first.
+func (a *app) upWithConsole(ctx context.Context, h *holder.Holder, l net.Listener, f *consoleFlags) error {
+	holding, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	serving, end := context.WithCancel(ctx)
+	defer end()
+	held := make(chan error, 1)
+	go func() { // it is waited for below
+		_, err := h.Run(holding)
+		end()
+		held <- err
+	}()
+	err := a.serveConsole(serving, "up", l, f)
+	if serving.Err() != nil && errors.Is(err, context.Canceled) {
+		err = nil // it was stopped before it served
+	}
+	stop()
+	return errors.Join(err, <-held)
 }
 
 // takeOver takes the directory, asking a command that holds it to hand it over.

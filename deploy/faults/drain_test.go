@@ -23,7 +23,7 @@ func (r *rig) keepHolder(s *slot, data string, stopping <-chan struct{}) {
 			return
 		default:
 		}
-		if _, err := s.run(r, "", r.steno("up", "--data", data, "--sync", "1s")); err != nil {
+		if _, err := s.run(r, "", r.steno("up", "--data", data, "--sync", "1s", "--listen", "off")); err != nil {
 			r.t.Error(err)
 			return
 		}

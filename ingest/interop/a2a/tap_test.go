@@ -121,7 +121,7 @@ type listed struct {
 func (p *tap) hasTold(t *testing.T, want []transcript) {
 	t.Helper()
 	// Each command would do without, but would have to start all that is needed for it.
-	defer p.start(t, []string{"up"}, &bytes.Buffer{}, func(line string) bool { return strings.HasPrefix(line, "steno up: data in ") })()
+	defer p.start(t, []string{"up", "--listen", "off"}, &bytes.Buffer{}, func(line string) bool { return strings.HasPrefix(line, "steno up: data in ") })()
 	left := map[string]int{}
 	for _, w := range want {
 		left[w.String()]++

@@ -14,7 +14,7 @@ export class Steno {
   }
 
   /** up holds the directory, so that commands need not start all that they need; it gives {end}. */
-  up() { return this.live(["up"], (said) => said.includes("steno up: data in ")); }
+  up() { return this.live(["up", "--listen", "off"], (said) => said.includes("steno up: data in ")); }
 
   /** live starts a command that lives until its end is called, and waits until hear finds something in its stderr. */
   async live(args, hear) {

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink"
+)
+
+// Options say what is served. Conn, JS, Blobs, Ledger, Search and Partitions are needed.
+type Options struct {
+	Conn       *nats.Conn // all followers share it
+	JS         jetstream.JetStream
+	Blobs      *topology.Blobs
+	Ledger     sink.Reader
+	Search     sink.Searcher
+	Partitions uint32 // of the streams
+	// Parked gives the captures that the translators have parked, of which the ledger does not know.
+	Parked func(context.Context) ([]schema.Identity, error)
+	// Namespaces are those that are served; empty = all. What is in others is answered as what is nowhere.
+	Namespaces []string
+	// Hosts are the names, besides this machine's own, under which a server on loopback answers.
+	Hosts []string
+	// Web answers what is not the API's own; nil = there is nothing else.
+	Web http.Handler
+	// Grace is how long it goes on answering, not ready, once it was told to stop.
+	Grace     time.Duration
+	Heartbeat time.Duration // of a stream that says nothing; 0 = 10 s
+	Stall     time.Duration // how long a client takes nothing before it is cut off; 0 = 30 s
+	Poll      time.Duration // of followers; 0 = 2 s
+	Log       zerolog.Logger
+}
+
+// Server answers requests. It is used once.
+type Server struct {
+	o       Options
+	frames  frames
+	parked  parked
+	stopped context.Context // its end ends all streams
+	stop    context.CancelFunc
+
+	streams   atomic.Int64
+	stopping  atomic.Bool
+	answering sync.WaitGroup
+}
+
+// New makes a server. It starts nothing.
+func New(o Options) (*Server, error) {
+	switch {
+	case o.Conn == nil, o.JS == nil, o.Blobs == nil:
+		return nil, errors.New("make API server: no connection")
+	case o.Ledger == nil:
+		return nil, errors.New("make API server: no ledger")
+	case o.Partitions == 0:
+		return nil, errors.New("make API server: 0 partitions")
+	}
+	for _, namespace := range o.Namespaces {
+		if !schema.IsToken(namespace) {
+			return nil, fmt.Errorf("make API server: namespace %q is not 1 to %d characters of [A-Za-z0-9_-]", namespace, schema.MaxToken)
+		}
+	}
+	if o.Parked == nil {
+		o.Parked = func(context.Context) ([]schema.Identity, error) { return nil, nil }
+	}
+	if o.Heartbeat <= 0 {
+		o.Heartbeat = 10 * time.Second
+	}
+	if o.Stall <= 0 {
+		o.Stall = 30 * time.Second
+	}
+	s := &Server{o: o, frames: frames{js: o.JS, blobs: o.Blobs, partitions: o.Partitions}, parked: parked{list: o.Parked}}
+	s.stopped, s.stop = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// serves reports whether what is in a namespace may be seen.
+func (s *Server) serves(namespace string) bool {
+	return len(s.o.Namespaces) == 0 || slices.Contains(s.o.Namespaces, namespace)
+}
