@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
+	"github.com/steno-io/steno/console/follow"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
@@ -46,6 +47,7 @@ type Options struct {
 // Server answers requests. It is used once.
 type Server struct {
 	o       Options
+	hub     *follow.Hub
 	frames  frames
 	parked  parked
 	stopped context.Context // its end ends all streams
@@ -58,13 +60,8 @@ type Server struct {
 
 // New makes a server. It starts nothing.
 func New(o Options) (*Server, error) {
-	switch {
-	case o.Conn == nil, o.JS == nil, o.Blobs == nil:
-		return nil, errors.New("make API server: no connection")
-	case o.Ledger == nil:
-		return nil, errors.New("make API server: no ledger")
-	case o.Partitions == 0:
-		return nil, errors.New("make API server: 0 partitions")
+	if o.JS == nil || o.Blobs == nil {
+		return nil, errors.New("make API server: no streams")
 	}
 	for _, namespace := range o.Namespaces {
 		if !schema.IsToken(namespace) {
@@ -81,6 +78,10 @@ func New(o Options) (*Server, error) {
 		o.Stall = 30 * time.Second
 	}
 	s := &Server{o: o, frames: frames{js: o.JS, blobs: o.Blobs, partitions: o.Partitions}, parked: parked{list: o.Parked}}
+	var err error
+	if s.hub, err = follow.NewHub(o.Conn, o.Ledger, o.Partitions); err != nil {
+		return nil, fmt.Errorf("make API server: %w", err)
+	}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	return s, nil
 }

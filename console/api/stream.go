@@ -63,15 +63,13 @@ func hasEnded(t sink.Summary) bool {
 }
 
 // run writes what a follower tells until the client goes, the server stops, or, with untilEnd, the
-// transcript has ended. Whatever else ends it is logged: the client comes again with its cursor. Each
-// stream has a follower of its own; where many follow one transcript, this is where they could share one.
+// transcript has ended. Whatever else ends it is logged: the client comes again with its cursor.
+// Streams of one transcript share what they hear, ask and read.
 func (s *Server) run(r *http.Request, w *eventWriter, key schema.Transcript, after uint64, untilEnd bool) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.stopped, cancel)()
-	f, err := follow.New(follow.Options{
-		Conn: s.o.Conn, Reader: s.o.Ledger, Partitions: s.o.Partitions, Transcript: key, After: after, Poll: s.o.Poll,
-	})
+	f, err := follow.New(follow.Options{Hub: s.hub, Transcript: key, After: after, Poll: s.o.Poll})
 	if err == nil {
 		written := make(chan error, 1)
 		go func() {
