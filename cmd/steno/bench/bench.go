@@ -69,6 +69,7 @@ var rows = []struct {
 	{"commit", (*bench).commit},
 	{"sink", (*bench).sink},
 	{"live", (*bench).live},
+	{"follow", (*bench).follow},
 	{"verify", (*bench).verify},
 	{"replay", (*bench).replay},
 }

@@ -80,6 +80,8 @@ func template(chunks []schema.Frame) (head, tail []byte, err error) {
 
 // clock knows when each number was said and how long it took to arrive.
 type clock struct {
+	copies int // in which each number arrives; 0: one
+
 	mu    sync.Mutex
 	said  []time.Time
 	first int       // number of the window
@@ -111,6 +113,7 @@ func (c *clock) window(ctx context.Context, numbers int, every time.Duration, sa
 	c.mu.Lock()
 	c.first, c.took = len(c.said), nil
 	c.mu.Unlock()
+	copies := numbers * max(c.copies, 1)
 	begin := time.Now()
 	for i := range numbers {
 		if wait := time.Until(begin.Add(time.Duration(i) * every)); wait > 0 {
@@ -126,7 +129,7 @@ func (c *clock) window(ctx context.Context, numbers int, every time.Duration, sa
 		c.mu.Lock()
 		took := c.took
 		c.mu.Unlock()
-		if len(took) >= numbers {
+		if len(took) >= copies {
 			return took, nil
 		}
 		if err := pause(ctx, 10*time.Millisecond); err != nil {
@@ -139,7 +142,7 @@ func (c *clock) window(ctx context.Context, numbers int, every time.Duration, sa
 	if len(took) == 0 {
 		return nil, fmt.Errorf("none of %d frames had arrived %s after the last one", numbers, arrival)
 	}
-	for len(took) < numbers {
+	for len(took) < copies {
 		took = append(took, float64(arrival)/float64(time.Millisecond))
 	}
 	return took, nil
@@ -157,7 +160,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// hops measures windows of the pipeline and of bare hops, in turn, and gives the rows.
+// hops measures the pipeline beside hops over the server.
 func (b *bench) hops(ctx context.Context, r *rig, name string, c *clock, say func(n int) error) error {
 	conn, err := r.dial()
 	if err != nil {
@@ -175,25 +178,30 @@ func (b *bench) hops(ctx context.Context, r *rig, name string, c *clock, say fun
 		return fmt.Errorf("subscribe: %w", err)
 	}
 	payload := make([]byte, 400) // as a delta's
-	numbers := max(int(2*b.size.window/b.size.every), 10)
+	return b.windows(ctx, name, b.size.every, c, bare, say, func(n int) error {
+		return r.conn.Publish("bench.hop", append(fmt.Appendf(nil, "%s%09d", mark, n), payload...))
+	})
+}
+
+// windows measures windows of the pipeline and of bare hops, in turn, and gives the rows.
+func (b *bench) windows(ctx context.Context, name string, every time.Duration, c, bare *clock, say, hop func(n int) error) error {
+	numbers := max(int(2*b.size.window/every), 10)
 	parts := []struct {
 		name      string
 		part      float64
 		goal      float64
 		way, hops []float64
 	}{{name: "p50", part: 0.5, goal: goalHalf}, {name: "p99", part: 0.99, goal: goalSlowest}}
-	if _, err := c.window(ctx, numbers, b.size.every, say); err != nil { // until all are live: not measured
+	if _, err := c.window(ctx, numbers, every, say); err != nil { // until all are live: not measured
 		return err
 	}
 	for i := range b.size.windows {
 		b.Say("%s: window %d of %d", name, i+1, b.size.windows)
-		way, err := c.window(ctx, numbers, b.size.every, say)
+		way, err := c.window(ctx, numbers, every, say)
 		if err != nil {
 			return err
 		}
-		hops, err := bare.window(ctx, numbers, b.size.every, func(n int) error {
-			return r.conn.Publish("bench.hop", append(fmt.Appendf(nil, "%s%09d", mark, n), payload...))
-		})
+		hops, err := bare.window(ctx, numbers, every, hop)
 		if err != nil {
 			return err
 		}

@@ -13,11 +13,12 @@ type size struct {
 	captures int           // of a backlog
 	open     int           // captures that say something at the same time
 	every    time.Duration // between two frames of the live row
+	streams  int           // over HTTP
 }
 
 var (
-	whole = size{windows: 5, window: 500 * time.Millisecond, captures: 60, open: 50, every: time.Millisecond}
-	tiny  = size{windows: 1, window: time.Millisecond, captures: 2, open: 2, every: time.Millisecond}
+	whole = size{windows: 5, window: 500 * time.Millisecond, captures: 60, open: 50, every: time.Millisecond, streams: 1000}
+	tiny  = size{windows: 1, window: time.Millisecond, captures: 2, open: 2, every: time.Millisecond, streams: 3}
 )
 
 // measure is one window; it gives what was done a second.
