@@ -19,12 +19,14 @@ type Index interface {
 // something to do, or another process.
 const indexEvery = 2 * time.Second
 
-// index fills the index until ctx ends. What fails is tried again, and never hurts the storing.
+// index fills the index until ctx ends. What fails is tried again, and never hurts the storing; while
+// something is stored it rests as long as it works.
 func (s *Sink) index(ctx context.Context) {
 	if s.o.Index == nil {
 		return
 	}
 	for {
+		began := time.Now()
 		n, err := retry(ctx, s, "index what is stored", func() (int, error) { return s.o.Index.Index(ctx) })
 		if ctx.Err() != nil {
 			return
@@ -32,14 +34,19 @@ func (s *Sink) index(ctx context.Context) {
 		if err != nil {
 			s.o.Log.Warn().Err(err).Msg("index what is stored")
 		}
-		if n > 0 {
+		if n > 0 && len(s.fresh) == 0 {
 			continue
+		}
+		rest, fresh := indexEvery, s.fresh
+		if n > 0 {
+			<-s.fresh // nobody else takes it
+			rest, fresh = time.Since(began), nil
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.fresh:
-		case <-time.After(indexEvery):
+		case <-fresh:
+		case <-time.After(rest):
 		}
 	}
 }
