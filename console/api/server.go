@@ -61,7 +61,7 @@ func New(o Options) (*Server, error) {
 	switch {
 	case o.Conn == nil, o.JS == nil, o.Blobs == nil:
 		return nil, errors.New("make API server: no connection")
-	case o.Ledger == nil:
+	case o.Ledger == nil, o.Search == nil:
 		return nil, errors.New("make API server: no ledger")
 	case o.Partitions == 0:
 		return nil, errors.New("make API server: 0 partitions")
