@@ -89,9 +89,12 @@ type Stats struct {
 }
 
 // All gives every transcript of the list, page by page.
-func All(ctx context.Context, r Reader) iter.Seq2[Summary, error] {
+func All(ctx context.Context, r Reader) iter.Seq2[Summary, error] { return Each(ctx, r, Query{}) }
+
+// Each gives every transcript that the query leaves, page by page.
+func Each(ctx context.Context, r Reader, q Query) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
-		q := Query{}
+		q := q
 		for {
 			page, err := r.Transcripts(ctx, q)
 			if err != nil {

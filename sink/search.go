@@ -12,7 +12,8 @@ import (
 type Searcher interface {
 	// Search gives a page of what is found, the newest first: by when it was said. The order is fixed,
 	// so that no page skips or repeats a hit; what is indexed meanwhile stands on the page that its time
-	// gives it. A text that says nothing to look for is ErrNoWords, a cursor that no page gave is ErrCursor.
+	// gives it. A text that says nothing to look for is ErrNoWords, one that
+	// says too much is ErrManyWords, a cursor that no page gave is ErrCursor.
 	Search(ctx context.Context, q SearchQuery) (HitPage, error)
 	// Indexing says how far the index has come.
 	Indexing(ctx context.Context) (Indexing, error)
@@ -22,6 +23,8 @@ type Searcher interface {
 var (
 	// ErrNoWords: the text to search for has no letter, no digit and no symbol.
 	ErrNoWords = errors.New("no word to search for")
+	// ErrManyWords: there are more words in the text than can be searched for at once.
+	ErrManyWords = errors.New("too many words to search for")
 	// ErrCursor: the page cursor is not one that a page gave.
 	ErrCursor = errors.New("not a page cursor")
 )

@@ -12,7 +12,6 @@ import (
 
 	"github.com/steno-io/steno/console/api"
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/translate/stage"
 )
 
@@ -140,9 +139,8 @@ func (a *app) consoleServer(ctx context.Context, s *session, f *consoleFlags) (*
 	if err != nil {
 		return nil, err
 	}
-	search, _ := s.ledger.(sink.Searcher)
 	return api.New(api.Options{
-		Conn: s.conn, JS: s.js, Blobs: blobs, Ledger: s.ledger, Search: search, Partitions: s.info.Partitions,
+		Conn: s.conn, JS: s.js, Blobs: blobs, Ledger: s.ledger, Search: s.ledger, Partitions: s.info.Partitions,
 		Parked: func(ctx context.Context) (ids []schema.Identity, err error) {
 			list, err := stage.ListParked(ctx, s.js)
 			for _, p := range list {

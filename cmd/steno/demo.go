@@ -68,14 +68,6 @@ func (a *app) runDemo(ctx context.Context, speed float64, keep bool, f *consoleF
 	if !(speed >= 0) {
 		return a.badValue(fmt.Errorf("--speed %v: want 0 or more", speed), "speed")
 	}
-	if a.from["data"] != commandLine {
-		dir, release, dirErr := demoDir(a.data+"-demo", time.Now())
-		if dirErr != nil {
-			return dirErr
-		}
-		a.data = dir
-		defer func() { err = errors.Join(err, release()) }()
-	}
 	var l net.Listener
 	if keep {
 		if l, err = a.listenConsole("demo", f); err != nil {
@@ -84,6 +76,14 @@ func (a *app) runDemo(ctx context.Context, speed float64, keep bool, f *consoleF
 	}
 	if l != nil {
 		defer l.Close() //nolint:errcheck // who serves on it closes it, and tells
+	}
+	if a.from["data"] != commandLine {
+		dir, release, dirErr := demoDir(a.data+"-demo", time.Now())
+		if dirErr != nil {
+			return dirErr
+		}
+		a.data = dir
+		defer func() { err = errors.Join(err, release()) }()
 	}
 	return a.demo(ctx, speed, keep, l, f)
 }

@@ -59,6 +59,8 @@ func (s *Server) refused(r *http.Request, err error) *refusal {
 		return bad(codeCursor, "after is not a cursor that a page gave as next")
 	case errors.Is(err, sink.ErrNoWords):
 		return bad(codeParameter, "%v", sink.ErrNoWords)
+	case errors.Is(err, sink.ErrManyWords):
+		return bad(codeParameter, "%v", sink.ErrManyWords)
 	case !errors.Is(err, context.Canceled):
 		s.o.Log.Warn().Err(err).Str("path", r.URL.Path).Msg("answer a request")
 	}

@@ -333,3 +333,31 @@ func TestSearchIsOfWhatIsServed(t *testing.T) {
 		require.Empty(t, seqs(s, "&namespace=rye"))
 	}
 }
+
+// What is said is found, and what is found opens at its event.
+func TestWhatIsSaidIsFound(t *testing.T) {
+	p := newPipeline(t)
+	key := p.finished("oats", "run")
+	p.finished("rye", "run")
+	s := p.serve(api.Options{Namespaces: []string{"oats", "barley"}})
+	var page sink.HitPage
+	eventually(t, func() bool {
+		a := s.get("/v1/search?q=upon&label=run%3Drun&protocol=acp")
+		require.Equal(t, http.StatusOK, a.StatusCode, a.body)
+		require.NoError(t, json.Unmarshal([]byte(a.body), &page))
+		return page.Indexing.Behind == 0 && len(page.Hits) > 0
+	}, "nothing is found")
+	require.Len(t, page.Hits, 1)
+	hit := page.Hits[0]
+	require.Equal(t, key.String(), hit.Summary.Key)
+	event := s.page(fmt.Sprintf("%s/events?after=%d&limit=1", path(key), hit.Seq-1)).Events[0]
+	require.Contains(t, string(event), "Once upon a time")
+	require.Equal(t, []string{key.String()}, s.list("?text=upon").keys(t))
+	require.Empty(t, s.list("?text=upon&agent=nobody").keys(t))
+	require.Empty(t, s.list("?text=upon&until=2001-01-01").keys(t))
+	require.Equal(t, []string{key.String()}, s.list("?text=upon&since=2001-01-01T00:00:00Z&status=ended").keys(t))
+	s.refuses(http.StatusBadRequest, "bad_parameter", "/v1/search?q=%20")
+	s.refuses(http.StatusBadRequest, "bad_parameter", "/v1/transcripts?text=%22%22")
+	s.refuses(http.StatusBadRequest, "bad_cursor", "/v1/transcripts?after=x")
+	s.refuses(http.StatusBadRequest, "bad_cursor", "/v1/search?q=x&after=x")
+}

@@ -46,7 +46,7 @@ func newPipeline(t *testing.T) *pipeline {
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	p.ledger = l
 	_, js := p.Connect(t)
-	p.background(sink.New(sink.Options{JS: js, Ledger: l}).Run)
+	p.background(sink.New(sink.Options{JS: js, Ledger: l, Index: l}).Run)
 	_, js = p.Connect(t)
 	w, err := stage.New(stage.Options{
 		JS: js, Log: zerolog.Nop(),
@@ -90,7 +90,7 @@ func (p *pipeline) serve(o api.Options) *site {
 		o.Ledger = p.ledger
 	}
 	if o.Search == nil {
-		o.Search = found{}
+		o.Search = p.ledger
 	}
 	server, err := api.New(o)
 	require.NoError(p.t, err)
@@ -178,6 +178,19 @@ func (p *pipeline) stored(key schema.Transcript, enough func(sink.Summary) bool)
 		return err == nil && enough(s)
 	}, within, 2*time.Millisecond, "%s is not stored", key)
 	return s
+}
+
+// folded waits until all of a capture's frames are.
+func (p *pipeline) folded(tp *tap) {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool {
+		m, err := p.NC.Request(schema.OpenSubject(tp.id, schema.Partitions), nil, within)
+		if err != nil {
+			return false
+		}
+		reply, whole, err := new(schema.OpenPages).Add(m.Header, m.Data)
+		return err == nil && whole && reply.Frame == tp.seq
+	}, within, 2*time.Millisecond, "%s is not folded", tp.id)
 }
 
 func ended(s sink.Summary) bool { return s.Status == schema.StatusEnded }

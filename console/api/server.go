@@ -60,8 +60,11 @@ type Server struct {
 
 // New makes a server. It starts nothing.
 func New(o Options) (*Server, error) {
-	if o.JS == nil || o.Blobs == nil {
+	switch {
+	case o.JS == nil, o.Blobs == nil:
 		return nil, errors.New("make API server: no streams")
+	case o.Search == nil:
+		return nil, errors.New("make API server: no search")
 	}
 	for _, namespace := range o.Namespaces {
 		if !schema.IsToken(namespace) {
