@@ -68,6 +68,10 @@ func (t *tail) read(ctx context.Context) error {
 	if t.begun.IsZero() { // what was there before is history
 		t.seen.head = summary.Head
 	}
+	t.seen.summary = summary
+	if summary.Head <= t.seen.head {
+		return nil
+	}
 	events := slices.Clone(t.seen.events)
 	for e, err := range t.reader.Events(ctx, t.key, t.seen.head, 0) {
 		if err != nil {
@@ -86,7 +90,6 @@ func (t *tail) read(ctx context.Context) error {
 		}
 		t.seen.events = events
 	}
-	t.seen.summary = summary
 	return nil
 }
 
