@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
+	"github.com/steno-io/steno/console/follow"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
@@ -48,6 +49,7 @@ type Server struct {
 	o       Options
 	frames  frames
 	parked  parked
+	shared  *follow.Shared
 	stopped context.Context // its end ends all streams
 	stop    context.CancelFunc
 
@@ -80,7 +82,7 @@ func New(o Options) (*Server, error) {
 	if o.Stall <= 0 {
 		o.Stall = 30 * time.Second
 	}
-	s := &Server{o: o, frames: frames{js: o.JS, blobs: o.Blobs, partitions: o.Partitions}, parked: parked{list: o.Parked}}
+	s := &Server{o: o, frames: frames{js: o.JS, blobs: o.Blobs, partitions: o.Partitions}, parked: parked{list: o.Parked}, shared: follow.NewShared(o.Conn, o.Ledger)}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	return s, nil
 }

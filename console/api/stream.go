@@ -64,13 +64,15 @@ func hasEnded(t sink.Summary) bool {
 
 // run writes what a follower tells until the client goes, the server stops, or, with untilEnd, the
 // transcript has ended. Whatever else ends it is logged: the client comes again with its cursor. Each
-// stream has a follower of its own; where many follow one transcript, this is where they could share one.
+// stream has a follower of its own, which shares its subscriptions and reads with others of its transcript.
+// This is where they could share the rest: what is read, decoded and asked once could be written to many.
 func (s *Server) run(r *http.Request, w *eventWriter, key schema.Transcript, after uint64, untilEnd bool) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.stopped, cancel)()
 	f, err := follow.New(follow.Options{
 		Conn: s.o.Conn, Reader: s.o.Ledger, Partitions: s.o.Partitions, Transcript: key, After: after, Poll: s.o.Poll,
+		Shared: s.shared,
 	})
 	if err == nil {
 		written := make(chan error, 1)

@@ -20,6 +20,8 @@ type Options struct {
 	Transcript schema.Transcript
 	After      uint64        // events above this number are given; beyond the head, the follower waits
 	Poll       time.Duration // between looks at the ledger without a wake-up; 0 = 2 s
+	// Shared, made of the same Conn and Reader, makes many followers cheaper; nil = nothing is shared.
+	Shared *Shared
 }
 
 // Follower follows one transcript. It is used once.

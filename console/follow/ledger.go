@@ -37,12 +37,14 @@ func (r *run) catchUp(ctx context.Context) error {
 	if err != nil && !errors.Is(err, sink.ErrNotFound) {
 		return err
 	}
-	for e, err := range r.Reader.Events(ctx, r.Transcript, r.cursor, 0) {
-		if err != nil {
-			return err
-		}
-		if err := r.give(e); err != nil {
-			return err
+	if summary.Head > r.cursor {
+		for e, err := range r.Reader.Events(ctx, r.Transcript, r.cursor, 0) {
+			if err != nil {
+				return err
+			}
+			if err := r.give(e); err != nil {
+				return err
+			}
 		}
 	}
 	if r.lag > 0 && r.cursor >= r.target {

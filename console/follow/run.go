@@ -3,7 +3,6 @@ package follow
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -17,7 +16,7 @@ type run struct {
 	emit  func(Item) error
 	view  *view
 	inbox *inbox
-	subs  []*nats.Subscription
+	leave []func() error // one for each subscription
 
 	cursor uint64 // number of the last event given
 	target uint64 // number up to which the fold has given events, as far as known
@@ -34,6 +33,9 @@ type run struct {
 }
 
 func newRun(o Options, emit func(Item) error) *run {
+	if o.Shared != nil {
+		o.Reader = o.Shared.reader
+	}
 	return &run{
 		Options: o, emit: emit, view: newView(o.Transcript.Session), inbox: newInbox(), cursor: o.After,
 		reconnects: o.Conn.Stats().Reconnects, connected: true,
@@ -43,29 +45,37 @@ func newRun(o Options, emit func(Item) error) *run {
 // subscribe comes before the first look at anything, so that what is new meanwhile is heard.
 func (r *run) subscribe() error {
 	r.replies = r.Conn.NewInbox()
-	for _, s := range []struct {
-		subject string
-		take    nats.MsgHandler
-	}{
-		{schema.DeltaSubject(r.Transcript), r.inbox.delta},
-		{schema.StoredSubject(r.Transcript), r.inbox.wake},
-		{r.replies + ".*", r.inbox.page},
-	} {
-		sub, err := r.Conn.Subscribe(s.subject, s.take)
-		if err != nil {
-			return fmt.Errorf("subscribe to %s: %w", s.subject, err)
+	share := func(subject string, take nats.MsgHandler) (func() error, error) {
+		if r.Shared == nil {
+			return subscribe(r.Conn, subject, take)
 		}
-		r.subs = append(r.subs, sub)
+		return r.Shared.subscribe(subject, r.inbox, take)
+	}
+	own := func(subject string, take nats.MsgHandler) (func() error, error) {
+		return subscribe(r.Conn, subject, take)
+	}
+	for _, s := range []struct {
+		subject   string
+		take      nats.MsgHandler
+		subscribe func(string, nats.MsgHandler) (func() error, error)
+	}{
+		{schema.DeltaSubject(r.Transcript), r.inbox.delta, share},
+		{schema.StoredSubject(r.Transcript), r.inbox.wake, share},
+		{r.replies + ".*", r.inbox.page, own},
+	} {
+		leave, err := s.subscribe(s.subject, s.take)
+		if err != nil {
+			return err
+		}
+		r.leave = append(r.leave, leave)
 	}
 	return nil
 }
 
 func (r *run) unsubscribe() error {
 	var errs []error
-	for _, sub := range r.subs {
-		if err := sub.Unsubscribe(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
-			errs = append(errs, fmt.Errorf("unsubscribe from %s: %w", sub.Subject, err))
-		}
+	for _, leave := range r.leave {
+		errs = append(errs, leave())
 	}
 	return errors.Join(errs...)
 }
