@@ -393,7 +393,7 @@ func TestClientsThatGoLeaveNothing(t *testing.T) {
 		f.until("snapshot")
 		open = append(open, f)
 	}
-	require.Equal(t, subscriptions+2+len(open), p.conn.NumSubscriptions(), "two are shared")
+	require.Equal(t, subscriptions+3, p.conn.NumSubscriptions(), "they are shared")
 	for _, f := range open {
 		f.close()
 	}

@@ -39,6 +39,8 @@ type pipeline struct {
 	*natstest.Server
 	t      *testing.T
 	ledger *sqlite.Ledger
+	conn   *nats.Conn // of followers that share
+	shared *follow.Shared
 }
 
 func newPipeline(t *testing.T) *pipeline {
@@ -50,6 +52,8 @@ func newPipeline(t *testing.T) *pipeline {
 	_, js := p.Connect(t)
 	k := sink.New(sink.Options{JS: js, Ledger: l})
 	p.background(k.Run)
+	p.conn, _ = p.Connect(t)
+	p.shared = follow.NewShared(p.conn, l)
 	return p
 }
 
@@ -246,14 +250,18 @@ func (v *viewer) show(channel schema.Channel, text string) error {
 // watch follows a transcript from a random moment on; the returned function waits for its end and
 // checks that everything was seen.
 func (p *pipeline) watch(key schema.Transcript, v *viewer) (wait func()) {
-	conn, _ := p.Connect(p.t)
+	conn, shared := p.conn, p.shared
+	if rand.N(2) == 0 { // by itself
+		conn, _ = p.Connect(p.t)
+		shared = nil
+	}
 	done := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(context.Background(), conversation)
 	v.began = time.Now()
 	go func() {
 		for v.ends == 0 && ctx.Err() == nil {
 			f, err := follow.New(follow.Options{Conn: conn, Reader: p.ledger, Partitions: p.Info.Partitions, Transcript: key,
-				After: v.after + uint64(len(v.events)), Poll: 200 * time.Millisecond})
+				After: v.after + uint64(len(v.events)), Poll: 200 * time.Millisecond, Shared: shared})
 			if err == nil {
 				err = f.Run(ctx, v.emit)
 			}

@@ -23,16 +23,17 @@ const statusHeader, noResponders = "Status", "503"
 
 // question is what a follower knows of its questions for what is open.
 type question struct {
-	replies string // subject before the question's number
-	number  uint64 // of the last question
-	pages   schema.OpenPages
-	askedAt time.Time
-	wait    time.Duration // from askedAt until it is asked again
-	least   uint64        // the reply's frame must not be below: all that was shown when it was asked
-	since   time.Time     // of the first question without an answer that counts; zero if there is none
-	waiting bool          // for a snapshot
-	alone   bool          // that nobody answers was said
-	parked  bool          // that the fold is parked was said
+	replies  string     // subject before the question's number
+	together *questions // asks for other followers, too; nil = it asks by itself
+	number   uint64     // of the last question
+	pages    schema.OpenPages
+	askedAt  time.Time
+	wait     time.Duration // from askedAt until it is asked again
+	least    uint64        // the reply's frame must not be below: all that was shown when it was asked
+	since    time.Time     // of the first question without an answer that counts; zero if there is none
+	waiting  bool          // for a snapshot
+	alone    bool          // that nobody answers was said
+	parked   bool          // that the fold is parked was said
 
 	held      []lively // came while waiting
 	heldBytes int
@@ -89,8 +90,13 @@ func (r *run) send(now time.Time) error {
 	}
 	r.pages, r.least, r.askedAt = schema.OpenPages{}, r.view.seen, now
 	r.wait = min(max(firstRetry, 2*r.wait), r.Poll)
+	reply := r.replies + "." + strconv.FormatUint(r.number, 10)
+	if r.together != nil {
+		r.together.ask(r.inbox, reply)
+		return nil
+	}
 	subject := schema.OpenSubject(r.Transcript.Identity, r.Partitions)
-	if err := r.Conn.PublishRequest(subject, r.replies+"."+strconv.FormatUint(r.number, 10), nil); err != nil {
+	if err := r.Conn.PublishRequest(subject, reply, nil); err != nil {
 		return fmt.Errorf("ask %s: %w", subject, err)
 	}
 	return nil

@@ -45,31 +45,30 @@ func newRun(o Options, emit func(Item) error) *run {
 // subscribe comes before the first look at anything, so that what is new meanwhile is heard.
 func (r *run) subscribe() error {
 	r.replies = r.Conn.NewInbox()
-	share := func(subject string, take nats.MsgHandler) (func() error, error) {
+	add := func(leave func() error, err error) error {
+		if err == nil {
+			r.leave = append(r.leave, leave)
+		}
+		return err
+	}
+	listen := func(subject string, take nats.MsgHandler) error {
 		if r.Shared == nil {
-			return subscribe(r.Conn, subject, take)
+			return add(subscribe(r.Conn, subject, take))
 		}
-		return r.Shared.subscribe(subject, r.inbox, take)
+		return add(r.Shared.subscribe(subject, r.inbox, take))
 	}
-	own := func(subject string, take nats.MsgHandler) (func() error, error) {
-		return subscribe(r.Conn, subject, take)
+	if err := listen(schema.DeltaSubject(r.Transcript), r.inbox.delta); err != nil {
+		return err
 	}
-	for _, s := range []struct {
-		subject   string
-		take      nats.MsgHandler
-		subscribe func(string, nats.MsgHandler) (func() error, error)
-	}{
-		{schema.DeltaSubject(r.Transcript), r.inbox.delta, share},
-		{schema.StoredSubject(r.Transcript), r.inbox.wake, share},
-		{r.replies + ".*", r.inbox.page, own},
-	} {
-		leave, err := s.subscribe(s.subject, s.take)
-		if err != nil {
-			return err
-		}
-		r.leave = append(r.leave, leave)
+	if err := listen(schema.StoredSubject(r.Transcript), r.inbox.wake); err != nil {
+		return err
 	}
-	return nil
+	if r.Shared == nil {
+		return add(subscribe(r.Conn, r.replies+".*", r.inbox.page))
+	}
+	questions, leave, err := r.Shared.question(r.Transcript.Identity, r.Partitions, r.inbox)
+	r.together = questions
+	return add(leave, err)
 }
 
 func (r *run) unsubscribe() error {

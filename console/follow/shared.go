@@ -7,23 +7,25 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
 
 // Shared is what followers of one process have in common: one subscription for a subject, however many
-// follow it, and one read of the ledger for all who want the same at the same moment. It is safe for
-// concurrent use, starts nothing, and keeps nothing for followers that have ended.
+// follow it, and one read of the ledger and one question to the owner for all who want the same at the
+// same moment. It is safe for concurrent use, and keeps nothing for followers that have ended.
 type Shared struct {
 	conn   *nats.Conn
 	reader *sharedReader
 
-	mu       sync.Mutex
-	subjects map[string]*audience
+	mu        sync.Mutex
+	subjects  map[string]*audience
+	questions map[schema.Identity]*questions
 }
 
 // NewShared makes it for followers with that connection and ledger.
 func NewShared(conn *nats.Conn, reader sink.Reader) *Shared {
-	return &Shared{conn: conn, reader: newSharedReader(reader), subjects: map[string]*audience{}}
+	return &Shared{conn: conn, reader: newSharedReader(reader), subjects: map[string]*audience{}, questions: map[schema.Identity]*questions{}}
 }
 
 // audience are those who hear one subject.
