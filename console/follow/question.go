@@ -28,12 +28,13 @@ type question struct {
 	number   uint64     // of the last question
 	pages    schema.OpenPages
 	askedAt  time.Time
-	wait     time.Duration // from askedAt until it is asked again
-	least    uint64        // the reply's frame must not be below: all that was shown when it was asked
-	since    time.Time     // of the first question without an answer that counts; zero if there is none
-	waiting  bool          // for a snapshot
-	alone    bool          // that nobody answers was said
-	parked   bool          // that the fold is parked was said
+	wait     time.Duration     // from askedAt until it is asked again
+	least    uint64            // the reply's frame must not be below: all that was shown when it was asked
+	since    time.Time         // of the first question without an answer that counts; zero if there is none
+	waiting  bool              // for a snapshot
+	alone    bool              // that nobody answers was said
+	parked   bool              // that the fold is parked was said
+	doubt    *schema.OpenReply // the last answer, if it had more than was shown
 
 	held      []lively // came while waiting
 	heldBytes int
@@ -140,7 +141,7 @@ func (r *run) answer(ctx context.Context, reply *schema.OpenReply) error {
 	if reply.Frame < r.view.settled {
 		return nil
 	}
-	r.waiting, r.alone, r.parked, r.since = false, false, false, time.Time{}
+	r.waiting, r.alone, r.parked, r.since, r.doubt = false, false, false, time.Time{}, nil
 	if err := r.emit(r.view.snapshot(reply)); err != nil {
 		return err
 	}
@@ -150,11 +151,22 @@ func (r *run) answer(ctx context.Context, reply *schema.OpenReply) error {
 	return r.release()
 }
 
-// compare takes an answer that no snapshot waits for: a probe's, or another owner's.
+// compare takes an answer that no snapshot waits for: a probe's, or another owner's. Where it has more than
+// was shown, the pieces may just be behind it: they come another way. So it is asked again, and what the
+// first answer had must be shown when the second one is here.
 func (r *run) compare(ctx context.Context, reply *schema.OpenReply) error {
 	r.since = time.Time{}
-	if reply.Frame < r.view.seen || !r.view.less(reply) {
+	if reply.Frame < r.view.seen || len(r.early) > 0 {
 		return nil
+	}
+	first := r.doubt
+	r.doubt = nil
+	if !r.view.less(reply) {
+		return nil
+	}
+	if first == nil || !r.view.less(first) {
+		r.doubt = reply
+		return r.send(time.Now())
 	}
 	if err := r.lose(LagMissed); err != nil {
 		return err
