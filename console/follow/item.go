@@ -12,7 +12,7 @@ type Item interface{ item() }
 // repeat.
 type Event struct {
 	Seq   uint64 // store_seq; resuming after it gives the next one
-	Bytes []byte // its encoding, as the ledger has it
+	Bytes []byte // its encoding, as the ledger has it; shared, not to be changed
 	Event schema.Event
 }
 
@@ -26,7 +26,7 @@ type Delta struct {
 	Index     uint64
 	Text      string
 	Reset     bool   // the message's text starts anew with this piece
-	Bytes     []byte // its encoding, as the fold gave it
+	Bytes     []byte // its encoding, as the fold gave it; shared, not to be changed
 	Event     schema.Event
 }
 

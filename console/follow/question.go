@@ -133,7 +133,7 @@ func (r *run) answer(ctx context.Context, reply *schema.OpenReply, at time.Time)
 // compare takes an answer that no snapshot waits for: a probe's, or another owner's.
 func (r *run) compare(ctx context.Context, reply *schema.OpenReply, at time.Time) error {
 	r.since = time.Time{}
-	if reply.Frame < r.view.seen || !r.view.less(reply) {
+	if len(r.early) > 0 || reply.Frame < r.view.seen || !r.view.less(reply) { // pieces that wait are not missed
 		return nil
 	}
 	if err := r.lose(LagMissed); err != nil {

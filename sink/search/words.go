@@ -54,7 +54,7 @@ func Words(text string, yield func(word []byte, start, end int) bool) {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		at := i
 		i += size
-		switch classOf(r, size) {
+		switch classOf(r) {
 		case inner:
 			if len(word) > 0 {
 				end = i
@@ -91,9 +91,9 @@ const (
 	alone         // a word by itself
 )
 
-func classOf(r rune, size int) class {
+func classOf(r rune) class {
 	switch {
-	case r == utf8.RuneError && size == 1:
+	case r == utf8.RuneError: // what stood there was no text
 		return between
 	case r == '\u00ad', r == '\u200c', r == '\u200d', unicode.Is(unicode.Mn, r), unicode.Is(unicode.Me, r):
 		return inner
