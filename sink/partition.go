@@ -140,6 +140,7 @@ func (p *partition) tell(stored Stored) {
 			Msg("capture parked: nothing more of it is stored")
 	}
 	p.sink.wake(stored.Heads)
+	signal(p.sink.fresh)
 	if p.sink.o.OnStored != nil {
 		p.sink.o.OnStored(stored)
 	}

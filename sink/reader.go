@@ -11,7 +11,8 @@ import (
 // Reader is what lists and transcripts are read from, while a writer stores.
 type Reader interface {
 	// Transcripts gives a page of the list, the newest first: by when the first record of each was
-	// put on STENO_EVENTS. The order is fixed, so that no page skips or repeats one.
+	// put on STENO_EVENTS. The order is fixed, whatever the filter is, so that no page skips or repeats
+	// one. A text that says nothing to look for is ErrNoWords.
 	Transcripts(ctx context.Context, q Query) (Page, error)
 	// Transcript gives one transcript; ErrNotFound if the ledger has none of that key.
 	Transcript(ctx context.Context, key schema.Transcript) (Summary, error)
@@ -40,6 +41,10 @@ var (
 
 // Query asks for a page of the list.
 type Query struct {
+	Filter
+	// Text leaves those in which a search for it finds something; empty = all. What is stored and not
+	// indexed yet is not found.
+	Text  string
 	Limit int    // at most so many; 0 = MaxPage
 	After string // Page.Next of the page before; empty = from the newest
 }
@@ -74,17 +79,22 @@ type SessionInfo struct {
 
 // Stats counts a ledger.
 type Stats struct {
-	Captures    uint64              `json:"captures"`
-	Transcripts uint64              `json:"transcripts"`
-	Events      uint64              `json:"events"`
-	Parked      uint64              `json:"parked"`
-	Positions   map[uint32]Position `json:"-"` // of the partitions that were ever claimed
+	Captures    uint64 `json:"captures"`
+	Transcripts uint64 `json:"transcripts"`
+	Events      uint64 `json:"events"`
+	Parked      uint64 `json:"parked"`
+	// Indexing is how far the search has come; see Searcher.Indexing.
+	Indexing  Indexing            `json:"search"`
+	Positions map[uint32]Position `json:"-"` // of the partitions that were ever claimed
 }
 
 // All gives every transcript of the list, page by page.
-func All(ctx context.Context, r Reader) iter.Seq2[Summary, error] {
+func All(ctx context.Context, r Reader) iter.Seq2[Summary, error] { return Each(ctx, r, Query{}) }
+
+// Each gives every transcript that the query leaves, page by page.
+func Each(ctx context.Context, r Reader, q Query) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
-		q := Query{}
+		q := q
 		for {
 			page, err := r.Transcripts(ctx, q)
 			if err != nil {

@@ -24,7 +24,9 @@ type Options struct {
 	Ownership Ownership
 	// OnStored is called after each transaction, by one partition at a time and several at once.
 	OnStored func(Stored)
-	Log      zerolog.Logger
+	// Index is filled with what is stored, behind it; nil = none is.
+	Index Index
+	Log   zerolog.Logger
 
 	MaxEvents  int           // in a transaction, more only if one record has more; 0 = 4096
 	MaxBytes   int           // read ahead in each partition; 0 = 8 MiB
@@ -37,6 +39,7 @@ type Options struct {
 type Sink struct {
 	o        Options
 	progress *progress
+	fresh    chan struct{} // holds a token while something may be stored that is not indexed
 }
 
 // New makes a sink; Run runs it.
@@ -49,7 +52,7 @@ func New(o Options) *Sink {
 	if o.Ownership == nil {
 		o.Ownership = Alone{}
 	}
-	return &Sink{o: o, progress: newProgress()}
+	return &Sink{o: o, progress: newProgress(), fresh: make(chan struct{}, 1)}
 }
 
 func setDefault[T comparable](option *T, value T) {
@@ -64,7 +67,12 @@ func setDefault[T comparable](option *T, value T) {
 // Failures of NATS and of the ledger are retried; what cannot get better, such as a drifted stream or
 // a blob that is gone, is returned.
 func (s *Sink) Run(ctx context.Context) error {
+	indexing, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { s.index(indexing) })
 	err := s.run(ctx)
+	stop()
+	wg.Wait()
 	s.progress.stop(err)
 	return err
 }

@@ -82,6 +82,32 @@ func eventLines(t *testing.T, ndjson string) (lines []string) {
 	return lines
 }
 
+// testSearchOfACluster searches both. The cluster's index is filled behind its ledger.
+func testSearchOfACluster(t *testing.T, on func([]string, ...string) []string, here, there []string) {
+	for until := minute(t); ; {
+		_, stderr, code := steno(t, on(there, "search", "the")...)
+		require.Zero(t, code, stderr)
+		if !strings.Contains(stderr, "not indexed yet") {
+			break
+		}
+		require.NoError(t, until.Err())
+	}
+	for _, text := range []string{"the", "permission dialog", `"permission dialog"`, "orders", "sacks", "changelog.md", "no such words"} {
+		found := func(where []string) (out []string) {
+			for _, h := range hits(t, ok(t, on(where, "search", "--json", "--limit", "0", text)...)) {
+				out = append(out, fmt.Sprint(h.Summary.Key, " ", h.Seq, h.At, h.Kind, h.Role, h.Tool, h.Snippet, h.Matches))
+			}
+			slices.Sort(out) // what was said at once is in the order of the ledger's ids
+			return out
+		}
+		require.Equal(t, found(here), found(there), text)
+		require.Equal(t, listed(t, ok(t, on(here, "ls", "--json", "--text", text)...)), listed(t, ok(t, on(there, "ls", "--json", "--text", text)...)), text)
+	}
+	require.NotEmpty(t, ok(t, on(there, "search", "sacks")...))
+	require.Equal(t, listed(t, ok(t, on(here, "ls", "--json", "--agent", "GOO", "--status", "ended")...)),
+		listed(t, ok(t, on(there, "ls", "--json", "--agent", "GOO", "--status", "ended")...)))
+}
+
 // What commands say of a cluster's ledger in PostgreSQL is what they say of a data directory's, in which
 // the same was recorded. They need nothing on this machine, and no right but that to read.
 func TestCommandsReadACluster(t *testing.T) {
@@ -132,6 +158,7 @@ func TestCommandsReadACluster(t *testing.T) {
 		require.Equal(t, code, same)
 	}
 
+	testSearchOfACluster(t, on, here, there)
 	testTailOfACluster(t, on, here, there)
 
 	require.Contains(t, ok(t, on(there, "doctor")...), "none: all partitions are translated, and all records are numbered")

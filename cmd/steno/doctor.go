@@ -110,6 +110,9 @@ func (a *app) examine(ctx context.Context, s *session) (health, error) {
 		}
 		h.problem("%s %s at frame %d: %s (%s)", p.Identity, what, p.Frame, p.Reason, p.FirstLine())
 	}
+	if n := h.Ledger.Indexing.Failed; n > 0 {
+		h.problem("%s could not be indexed, and steno search does not find %s", plural(n, "event"), them(n))
+	}
 	if n := h.Ledger.Parked; n > 0 {
 		h.problem("%s parked in the ledger; steno verify says where they differ", pluralIs(n, "capture"))
 	}
@@ -291,7 +294,19 @@ func (h *health) printProblems(say func(label, format string, args ...any), none
 }
 
 func (h *health) counts() string {
-	return fmt.Sprintf("%s of %s, %s", plural(h.Ledger.Transcripts, "transcript"), plural(h.Ledger.Captures, "capture"), plural(h.Ledger.Events, "event"))
+	text := fmt.Sprintf("%s of %s, %s", plural(h.Ledger.Transcripts, "transcript"), plural(h.Ledger.Captures, "capture"), plural(h.Ledger.Events, "event"))
+	if n := h.Ledger.Indexing.Behind; n > 0 {
+		text += fmt.Sprintf("; the search is %s behind", plural(n, "event"))
+	}
+	return text
+}
+
+// them stands for so many things.
+func them(n uint64) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
 }
 
 // state is what became of the journal's tap.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -11,45 +12,114 @@ import (
 	"github.com/steno-io/steno/console/render"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/search"
 	"github.com/steno-io/steno/translate/stage"
 )
 
 func (a *app) lsCommand() *cobra.Command {
-	var asJSON, all bool
-	var peer string
+	var o lsOptions
+	var f filterFlags
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List transcripts, the newest first",
 		Long: `ls lists the transcripts of the data directory, or of a cluster (--nats and
 --ledger). The readable list leaves out the connections themselves (session 0 of
 ACP) and what has no message, unless --all is given; --json has all of them, one
-object a line.`,
+object a line. Of several filters all must hold.`,
 		Example: `  steno ls
   steno ls --peer mill --all
+  steno ls --since 7d --status open --label team=mill
+  steno ls --agent claude --text '"connection refused"'
   steno ls --nats nats://127.0.0.1:4222 --ledger postgres://steno@127.0.0.1/steno
   steno ls --json | jq -r 'select(.status=="open").key'`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.ls(cmd.Context(), peer, asJSON, all) },
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if o.query.Filter, err = f.filter(a, time.Now()); err != nil {
+				return err
+			}
+			o.searches = cmd.Flags().Changed("text") || o.query.Text != ""
+			return a.ls(cmd.Context(), o)
+		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a transcript")
-	cmd.Flags().BoolVar(&all, "all", false, "list connections and empty sessions too")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print one JSON object a transcript")
+	cmd.Flags().BoolVar(&o.all, "all", false, "list connections and empty sessions too")
 	a.ledgerFlag(cmd)
-	cmd.Flags().StringVar(&peer, "peer", anyPeer, "list transcripts with the agent of that name only")
+	cmd.Flags().StringVar(&o.peer, "peer", anyPeer, "list transcripts with the agent of that name only")
+	f.register(cmd, "those that said something last")
+	cmd.Flags().StringVar(&o.query.Text, "text", "", "only those in which steno search finds that text")
 	return cmd
 }
 
-func (a *app) ls(ctx context.Context, peer string, asJSON, all bool) error {
+// lsOptions are what ls lists, and how.
+type lsOptions struct {
+	query       sink.Query
+	searches    bool // --text is given
+	peer        string
+	asJSON, all bool
+}
+
+func (a *app) ls(ctx context.Context, o lsOptions) error {
 	return a.inSession(ctx, "ls", func(ctx context.Context, s *session) error {
 		parked, err := s.parked(ctx)
 		if err != nil {
 			return err
 		}
-		err = a.list(withPeer(withParked(sink.All(ctx, s.ledger), parked), peer), len(parked), asJSON, all)
-		if err == nil && !asJSON {
+		var now sink.Indexing
+		if o.searches {
+			if now, err = s.searched(ctx, o.query.Text); err != nil {
+				return queryError(err)
+			}
+		}
+		listed, err := s.listed(ctx, o, parked)
+		if err != nil {
+			return err
+		}
+		err = a.list(withPeer(listed, o.peer), len(parked), o.asJSON, o.all)
+		if err == nil && !o.asJSON {
 			a.sayParked(parked)
 		}
+		sayUnindexed(a.err, now)
 		return err
 	})
+}
+
+// searched waits for the index, and says how far it is. A text that has no word is refused.
+func (s *session) searched(ctx context.Context, text string) (sink.Indexing, error) {
+	if _, err := search.Parse(text); err != nil {
+		return sink.Indexing{}, err
+	}
+	if err := s.indexed(ctx); err != nil {
+		return sink.Indexing{}, err
+	}
+	return s.ledger.Indexing(ctx)
+}
+
+// listed gives the transcripts that are asked for. What the stage has parked is parked, whatever the ledger
+// says of it: so the status is looked at behind that.
+func (s *session) listed(ctx context.Context, o lsOptions, parked []stage.ParkedCapture) (iter.Seq2[sink.Summary, error], error) {
+	q := o.query
+	q.Status = ""
+	var unknown []stage.ParkedCapture // the ledger has nothing of them, and a text is not found in them
+	for _, p := range parked {
+		_, err := s.ledger.Capture(ctx, p.Identity)
+		if err != nil && !errors.Is(err, sink.ErrNotFound) {
+			return nil, err
+		}
+		if err != nil && !o.searches {
+			unknown = append(unknown, p)
+		}
+	}
+	if len(parked) == 0 {
+		q.Status = o.query.Status
+	}
+	list := withParked(sink.Each(ctx, s.ledger, q), parked, unknown)
+	return func(yield func(sink.Summary, error) bool) {
+		for t, err := range list {
+			if (err != nil || o.query.Match(t)) && !yield(t, err) {
+				return
+			}
+		}
+	}, nil
 }
 
 // maxParkedSaid bounds the parked captures of which ls says why.
@@ -64,25 +134,24 @@ func (a *app) sayParked(parked []stage.ParkedCapture) {
 
 // withParked marks the transcripts of captures that the stage has parked, which the ledger does not
 // know, and adds a line for each of those of which it has nothing.
-func withParked(list iter.Seq2[sink.Summary, error], parked []stage.ParkedCapture) iter.Seq2[sink.Summary, error] {
+func withParked(list iter.Seq2[sink.Summary, error], parked, unknown []stage.ParkedCapture) iter.Seq2[sink.Summary, error] {
 	return func(yield func(sink.Summary, error) bool) {
-		unseen := map[schema.Identity]bool{}
+		marked := map[schema.Identity]bool{}
 		for _, p := range parked {
-			unseen[p.Identity] = true
+			marked[p.Identity] = true
 		}
 		for t, err := range list {
-			if _, ok := unseen[t.Transcript.Identity]; ok && err == nil {
+			if err == nil && marked[t.Transcript.Identity] {
 				t.Status, t.IdleSince = schema.StatusParked, time.Time{}
-				unseen[t.Transcript.Identity] = false
 			}
 			if !yield(t, err) {
 				return
 			}
 		}
-		for _, p := range parked {
+		for _, p := range unknown {
 			key := schema.Transcript{Identity: p.Identity}
 			line := sink.Summary{Key: key.String(), Transcript: key, Labels: map[string]string{}, Status: schema.StatusParked, Empty: true}
-			if unseen[p.Identity] && !yield(line, nil) {
+			if !yield(line, nil) {
 				return
 			}
 		}

@@ -56,6 +56,7 @@ type site interface {
 type ledger interface {
 	sink.Reader
 	sink.Auditor
+	sink.Searcher
 	io.Closer
 }
 

@@ -47,40 +47,48 @@ was recorded last, or a conversation of A2A that last said something.`
 
 func (a *app) showCommand() *cobra.Command {
 	var f viewFlags
+	from := uint64(1)
 	cmd := &cobra.Command{
 		Use:   "show [KEY]",
 		Short: "Print a transcript",
 		Long: `show prints a transcript as people read it, each event where its first frame
-stands; with --json its stored events, in the order of their numbers.
+stands; with --json its stored events, in the order of their numbers. With --from it
+begins at a number, such as one that steno search gives.
 
 ` + keyHelp,
 		Example: `  steno show
   steno show fix-the-mill --times
+  steno show fix-the-mill --from 118
   steno show --json | jq -r 'select(.kind.kind=="ToolCall").kind.tool'`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.show(cmd.Context(), args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.show(cmd.Context(), args, f, from) },
 	}
 	f.register(cmd)
+	cmd.Flags().Uint64Var(&from, "from", from, "leave out the events before the one of that number")
 	a.ledgerFlag(cmd)
 	return cmd
 }
 
-func (a *app) show(ctx context.Context, args []string, f viewFlags) error {
+func (a *app) show(ctx context.Context, args []string, f viewFlags, from uint64) error {
 	return a.withTranscript(ctx, "show", args, func(ctx context.Context, s *session, t sink.Summary) error {
+		after := max(from, 1) - 1
+		if after > 0 && after >= t.Head {
+			return usage("--from %d: the last event of %s has number %d", from, t.Key, t.Head)
+		}
 		if f.json {
-			return a.writeEvents(ctx, s.ledger, t.Transcript)
+			return a.writeEvents(ctx, s.ledger, t.Transcript, after)
 		}
 		times := s.frameTimes(ctx, t.Transcript.Identity)
 		o := a.renderOptions(f)
 		o.At = times.at
-		err := render.New(a.out, o).Show(t, decoded(s.ledger.Events(ctx, t.Transcript, 0, 0)))
+		err := render.New(a.out, o).Show(t, decoded(s.ledger.Events(ctx, t.Transcript, after, 0)))
 		return errors.Join(err, times.err)
 	})
 }
 
-func (a *app) writeEvents(ctx context.Context, r sink.Reader, key schema.Transcript) error {
+func (a *app) writeEvents(ctx context.Context, r sink.Reader, key schema.Transcript, after uint64) error {
 	out := bufio.NewWriterSize(a.out, 1<<16)
-	for e, err := range r.Events(ctx, key, 0, 0) {
+	for e, err := range r.Events(ctx, key, after, 0) {
 		if err != nil {
 			return errors.Join(err, out.Flush())
 		}

@@ -81,7 +81,7 @@ func TestParkedCapturesWithoutEventsAreListed(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	a := &app{stdio: stdio{err: &errs}, out: &output{to: &out}}
-	require.NoError(t, a.list(withParked(sink.All(minute(t), s), parked), 2, true, false))
+	require.NoError(t, a.list(withParked(sink.All(minute(t), s), parked, parked[1:]), 2, true, false))
 	var got []string
 	for line := range strings.Lines(out.String()) {
 		var s sink.Summary
@@ -92,12 +92,12 @@ func TestParkedCapturesWithoutEventsAreListed(t *testing.T) {
 	require.Equal(t, []string{"n/w/a/0/1/0 parked", "n/w/a/0/1/1 parked", "n/w/b/0/1/1 ", "n/w/c/0/1/0 parked"}, got)
 
 	out.Reset()
-	require.NoError(t, a.list(withParked(sink.All(minute(t), s), parked), 1, false, true))
+	require.NoError(t, a.list(withParked(sink.All(minute(t), s), parked, parked[1:]), 1, false, true))
 	require.Equal(t, 1+4, strings.Count(out.String(), "\n"))
 	require.Contains(t, errs.String(), "1 capture is parked")
 
 	failed := func(yield func(sink.Summary, error) bool) { yield(sink.Summary{}, errors.New("disk")) }
-	require.ErrorContains(t, a.list(withParked(failed, nil), 0, true, false), "disk")
+	require.ErrorContains(t, a.list(withParked(failed, nil, nil), 0, true, false), "disk")
 }
 
 func TestTailWaitsForTheFirstTranscript(t *testing.T) {

@@ -50,7 +50,8 @@ func (a *app) workerSink(ctx context.Context, name string) (err error) {
 	defer func() { err = errors.Join(err, ledger.Close()) }()
 	fmt.Fprintf(a.err, "steno worker sink: %s serves on %s\n", name, printable(a.destination()))
 	err = sink.New(sink.Options{
-		JS: s.js, Ledger: ledger, Log: a.log, Ownership: postgres.NewOwnership(ledger, postgres.OwnershipOptions{ID: name, Log: a.log}),
+		JS: s.js, Ledger: ledger, Index: ledger, Log: a.log,
+		Ownership: postgres.NewOwnership(ledger, postgres.OwnershipOptions{ID: name, Log: a.log}),
 	}).Run(ctx)
 	if ctx.Err() != nil {
 		return nil // it was stopped

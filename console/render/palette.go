@@ -14,6 +14,7 @@ const (
 	good
 	bad
 	warn
+	match // of what is searched for
 )
 
 // palette gives the terminal's own colours, so that its theme decides how they look.
@@ -27,6 +28,7 @@ var palette = map[style]string{
 	good:    "\x1b[32m",
 	bad:     "\x1b[31m",
 	warn:    "\x1b[33m",
+	match:   "\x1b[1;31m",
 }
 
 const reset = "\x1b[0m"

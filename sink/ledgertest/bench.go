@@ -24,9 +24,11 @@ const (
 // BenchText makes events of about 1 KiB.
 var BenchText = strings.Repeat("all the world's a stage ", 26)
 
-func benchRecordOf(s *Script) schema.Record {
+func benchRecordOf(s *Script) schema.Record { return benchRecordSaying(s, Raw(BenchText)) }
+
+func benchRecordSaying(s *Script, kind schema.Kind) schema.Record {
 	for i := range benchRecord {
-		s.Next(uint32(i%2), Raw(BenchText))
+		s.Next(uint32(i%2), kind)
 	}
 	return s.Record()
 }
@@ -98,12 +100,21 @@ func BenchRead(b *testing.B) {
 }
 
 // BenchRun is the whole: from a real stream into the ledger.
-func BenchRun(b *testing.B, open Open) {
+func BenchRun(b *testing.B, open Open) { benchRun(b, open, Raw(BenchText), false) }
+
+// BenchRunSaying is BenchRun with events each of which is a message, with the index and without it.
+func BenchRunSaying(b *testing.B, open Open) {
+	for name, indexed := range map[string]bool{"bare": false, "indexed": true} {
+		b.Run(name, func(b *testing.B) { benchRun(b, open, Prompt(BenchText), indexed) })
+	}
+}
+
+func benchRun(b *testing.B, open Open, kind schema.Kind, indexed bool) {
 	s := NewStage(b, benchCaptures, open)
 	events := 0
 	for i := range 4000 {
 		script := s.Scripts[i%len(s.Scripts)]
-		r := benchRecordOf(script)
+		r := benchRecordSaying(script, kind)
 		header, err := r.Header()
 		require.NoError(b, err)
 		_, err = s.JS.PublishMsgAsync(&nats.Msg{Subject: schema.EventSubject(script.ID, s.Info.Partitions), Header: header, Data: r.Payload()})
@@ -118,7 +129,11 @@ func BenchRun(b *testing.B, open Open) {
 		l := open(b, fmt.Sprintf("run %d", total))
 		ctx, stop := context.WithCancel(context.Background())
 		stored := make(chan int, 1024)
-		k := sink.New(sink.Options{JS: s.JS, Ledger: l, OnStored: func(out sink.Stored) { stored <- out.Events }})
+		o := sink.Options{JS: s.JS, Ledger: l, OnStored: func(out sink.Stored) { stored <- out.Events }}
+		if indexed {
+			o.Index = l
+		}
+		k := sink.New(o)
 		done := make(chan error, 1)
 		b.StartTimer()
 		go func() { done <- k.Run(ctx) }()
@@ -132,4 +147,38 @@ func BenchRun(b *testing.B, open Open) {
 		b.StartTimer()
 	}
 	BenchRate(b, total)
+}
+
+// BenchIndex indexes messages of about 1 KiB, or the Raws that come beside what they tell of.
+func BenchIndex(b *testing.B, open Open) {
+	for name, kind := range map[string]schema.Kind{"messages": Prompt(BenchText), "raws": Raw(BenchText)} {
+		b.Run(name, func(b *testing.B) {
+			const records = 1024
+			total := 0
+			for b.Loop() {
+				b.StopTimer()
+				l := open(b, fmt.Sprintf("index %d", total))
+				claim, err := l.Claim(ctx(), 0)
+				require.NoError(b, err)
+				batch := sink.Batch{Claim: claim}
+				s := NewScript("0")
+				for seq := range uint64(records) {
+					batch.Entries = append(batch.Entries, s.Entry(seq+1, benchRecordSaying(s, kind)))
+				}
+				_, err = l.Store(ctx(), batch)
+				require.NoError(b, err)
+				b.StartTimer()
+				for n := 1; n > 0; {
+					if n, err = l.Index(ctx()); err != nil {
+						b.Fatal(err)
+					}
+				}
+				total += records * benchRecord
+				b.StopTimer()
+				require.NoError(b, l.Close())
+				b.StartTimer()
+			}
+			BenchRate(b, total)
+		})
+	}
 }

@@ -25,7 +25,7 @@ var ErrFault = errors.New("fault made by the test")
 // Faulty is a ledger whose writes fail as Plan says; nil = never.
 type Faulty struct {
 	sink.Ledger
-	// Plan is asked before each write, numbered from 1, with its name: claim, store or redrive.
+	// Plan is asked before each write, numbered from 1, with its name: claim, store, redrive or index.
 	Plan func(write int, name string) Fault
 
 	mu     sync.Mutex
@@ -46,6 +46,17 @@ func (f *Faulty) Store(ctx context.Context, b sink.Batch) (sink.Stored, error) {
 // Redrive implements sink.Ledger.
 func (f *Faulty) Redrive(ctx context.Context, c sink.Claim, id schema.Identity) (bool, error) {
 	return fail(f, "redrive", func() (bool, error) { return f.Ledger.Redrive(ctx, c, id) })
+}
+
+// FaultyIndex is an index whose writes fail as Plan says; nil = never.
+type FaultyIndex struct {
+	To sink.Index
+	Faulty
+}
+
+// Index implements sink.Index.
+func (f *FaultyIndex) Index(ctx context.Context) (int, error) {
+	return fail(&f.Faulty, "index", func() (int, error) { return f.To.Index(ctx) })
 }
 
 func fail[T any](f *Faulty, name string, write func() (T, error)) (T, error) {

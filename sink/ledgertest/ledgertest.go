@@ -16,6 +16,8 @@ type Ledger interface {
 	sink.Ledger
 	sink.Reader
 	sink.Auditor
+	sink.Searcher
+	sink.Index
 	Close() error
 }
 

@@ -46,11 +46,14 @@ FROM steno.captures c LEFT JOIN steno.transcripts t ON t.capture = c.id WHERE `+
 // Stats implements sink.Auditor.
 func (l *Ledger) Stats(ctx context.Context) (sink.Stats, error) {
 	var s sink.Stats
-	err := pgx.BeginTxFunc(ctx, l.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+	err := pgx.BeginTxFunc(ctx, l.pool, oneMoment, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM steno.captures), (SELECT count(*) FROM steno.transcripts),
 (SELECT coalesce(sum(head), 0)::bigint FROM steno.transcripts), (SELECT count(*) FROM steno.captures WHERE parked_reason <> '')`).
 			Scan(&s.Captures, &s.Transcripts, &s.Events, &s.Parked)
 		if err != nil {
+			return err
+		}
+		if s.Indexing, err = indexingOf(ctx, tx); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, `SELECT partition, `+tables.PositionColumns+` FROM steno.partitions`)

@@ -24,6 +24,12 @@ func BenchmarkStore(b *testing.B) {
 	}
 }
 
+// BenchmarkIndex fills the index of the search.
+func BenchmarkIndex(b *testing.B) { ledgertest.BenchIndex(b, databases{}.open) }
+
+// BenchmarkRunSaying is BenchmarkRun with messages, with the index and without it.
+func BenchmarkRunSaying(b *testing.B) { ledgertest.BenchRunSaying(b, databases{}.open) }
+
 // BenchmarkRun is the whole: from a real stream into the ledger.
 func BenchmarkRun(b *testing.B) { ledgertest.BenchRun(b, databases{}.open) }
 

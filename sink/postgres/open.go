@@ -27,12 +27,15 @@ type Ledger struct {
 	name     string // host, port and database
 	pool     *pgxpool.Pool
 	readOnly bool
+	index    index
 }
 
 var (
-	_ sink.Ledger  = (*Ledger)(nil)
-	_ sink.Reader  = (*Ledger)(nil)
-	_ sink.Auditor = (*Ledger)(nil)
+	_ sink.Ledger   = (*Ledger)(nil)
+	_ sink.Reader   = (*Ledger)(nil)
+	_ sink.Auditor  = (*Ledger)(nil)
+	_ sink.Searcher = (*Ledger)(nil)
+	_ sink.Index    = (*Ledger)(nil)
 )
 
 // maxConnections is how many the URL gives without pool_max_conns: more partitions than these wait

@@ -51,6 +51,13 @@ func execute(t testing.TB, url, statements string) {
 
 func TestLedger(t *testing.T) { ledgertest.Run(t, databases{}.open) }
 
+func TestSearch(t *testing.T) {
+	d := databases{}
+	ledgertest.RunSearch(t, d.open, func(t testing.TB, name string) {
+		execute(t, d.url(t, name), `ALTER TABLE steno.words ADD CONSTRAINT refuse CHECK (store_seq <> 2)`)
+	})
+}
+
 func TestRun(t *testing.T) {
 	d := databases{}
 	ledgertest.RunSink(t, d.open, func(t testing.TB, name string) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/search"
 	"github.com/steno-io/steno/sink/tables"
 )
 
@@ -19,22 +20,35 @@ func (l *Ledger) Transcripts(ctx context.Context, q sink.Query) (sink.Page, erro
 	if err != nil {
 		return sink.Page{}, err
 	}
-	page, err := l.transcripts(ctx, query)
+	var text search.Query
+	if q.Text != "" {
+		if text, err = search.Parse(q.Text); err != nil {
+			return sink.Page{}, err
+		}
+	}
+	page, err := query.Read(func(p tables.Page, limit int, scan func(tables.Rows) error) error {
+		return l.transcripts(ctx, p, text, limit, scan)
+	})
 	if err != nil {
 		return sink.Page{}, fmt.Errorf("list transcripts of ledger %s: %w", l.name, unreachable(err))
 	}
 	return page, nil
 }
 
-func (l *Ledger) transcripts(ctx context.Context, p tables.Page) (sink.Page, error) {
+func (l *Ledger) transcripts(ctx context.Context, p tables.Page, text search.Query, limit int, scan func(tables.Rows) error) error {
+	w := tables.Where{Dialect: dialect}
+	p.Where(&w)
+	if len(text.Terms) > 0 {
+		w.And(`t.id IN (SELECT f.transcript FROM (%s) f)`, found(&w, text))
+	}
 	rows, err := l.pool.Query(ctx, `SELECT `+tables.CaptureColumns+`, `+tables.TranscriptColumns+`
-FROM steno.transcripts t JOIN steno.captures c ON c.id = t.capture WHERE (t.added_at, t.id) < ($1, $2)
-ORDER BY t.added_at DESC, t.id DESC LIMIT $3`, p.Added, p.ID, p.Limit+1)
+FROM steno.transcripts t JOIN steno.captures c ON c.id = t.capture WHERE `+w.String()+`
+ORDER BY t.added_at DESC, t.id DESC LIMIT `+w.Arg(limit), w.Args...)
 	if err != nil {
-		return sink.Page{}, err
+		return err
 	}
 	defer rows.Close()
-	return p.Scan(rows)
+	return scan(rows)
 }
 
 // Transcript implements sink.Reader.

@@ -45,6 +45,9 @@ FROM captures c LEFT JOIN transcripts t ON t.capture = c.id WHERE `+where+` ORDE
 // Stats implements sink.Auditor.
 func (l *Ledger) Stats(ctx context.Context) (sink.Stats, error) {
 	s, err := l.stats(ctx)
+	if err == nil {
+		s.Indexing, err = l.Indexing(ctx)
+	}
 	if err != nil {
 		return sink.Stats{}, fmt.Errorf("count ledger %s: %w", l.path, err)
 	}

@@ -24,6 +24,12 @@ func BenchmarkStore(b *testing.B) { ledgertest.BenchStore(b, files{}.open, bench
 // BenchmarkRead reads records as the sink's reader does, beside the writer.
 func BenchmarkRead(b *testing.B) { ledgertest.BenchRead(b) }
 
+// BenchmarkIndex fills the index of the search.
+func BenchmarkIndex(b *testing.B) { ledgertest.BenchIndex(b, files{}.open) }
+
+// BenchmarkRunSaying is BenchmarkRun with messages, with the index and without it.
+func BenchmarkRunSaying(b *testing.B) { ledgertest.BenchRunSaying(b, files{}.open) }
+
 // BenchmarkRun is the whole: from a real stream into the ledger.
 func BenchmarkRun(b *testing.B) { ledgertest.BenchRun(b, files{}.open) }
 

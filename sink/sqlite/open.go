@@ -1,5 +1,6 @@
 // Package sqlite keeps the ledger in one SQLite file: one writer, and readers in any number of
-// processes while it writes.
+// processes while it writes. The index of its search is in a file beside it, which may be deleted while
+// nobody has it open: it is made again.
 package sqlite
 
 import (
@@ -28,15 +29,19 @@ type Ledger struct {
 	path    string
 	readers *sql.DB
 	writers *sql.DB // nil if read-only
+	found   *sql.DB // reads the ledger and its index
+	index   index
 
 	mu sync.Mutex // guards w: one transaction at a time
 	w  *writer    // nil after a failure; the next transaction makes another
 }
 
 var (
-	_ sink.Ledger  = (*Ledger)(nil)
-	_ sink.Reader  = (*Ledger)(nil)
-	_ sink.Auditor = (*Ledger)(nil)
+	_ sink.Ledger   = (*Ledger)(nil)
+	_ sink.Reader   = (*Ledger)(nil)
+	_ sink.Auditor  = (*Ledger)(nil)
+	_ sink.Searcher = (*Ledger)(nil)
+	_ sink.Index    = (*Ledger)(nil)
 )
 
 // Readers at once, and milliseconds to wait for another process's lock.
@@ -81,6 +86,7 @@ func open(path string, o Options) (*Ledger, error) {
 		l.readers, err = connect(path, maxReaders, "mode=ro", busyTimeout, "query_only(1)")
 	}
 	if err == nil {
+		l.found = l.finders()
 		err = checkVersion(context.Background(), l.readers)
 	}
 	if err != nil {
@@ -120,16 +126,18 @@ func connect(path string, connections int, query string, pragmas ...string) (*sq
 	return db, nil
 }
 
-// Close waits for a running transaction and closes the file.
+// Close waits for a running transaction and closes the files.
 func (l *Ledger) Close() error {
+	l.index.mu.Lock()
+	defer l.index.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var errs []error
+	errs := []error{l.index.close()}
 	if l.w != nil {
 		errs = append(errs, l.w.close())
 		l.w = nil
 	}
-	for _, db := range []*sql.DB{l.readers, l.writers} {
+	for _, db := range []*sql.DB{l.found, l.readers, l.writers} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}

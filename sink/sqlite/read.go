@@ -9,6 +9,7 @@ import (
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/search"
 	"github.com/steno-io/steno/sink/tables"
 )
 
@@ -18,22 +19,49 @@ func (l *Ledger) Transcripts(ctx context.Context, q sink.Query) (sink.Page, erro
 	if err != nil {
 		return sink.Page{}, err
 	}
-	page, err := l.transcripts(ctx, query)
+	var page sink.Page
+	if q.Text == "" {
+		page, err = l.transcripts(ctx, l.readers, query, nil)
+	} else {
+		var text search.Query
+		if text, err = search.Parse(q.Text); err != nil {
+			return sink.Page{}, err
+		}
+		err = l.finding(ctx, func(tx *sql.Tx) (err error) {
+			page, err = l.transcripts(ctx, tx, query, &text)
+			return err
+		})
+		if errors.Is(err, errNoIndex) {
+			return sink.Page{}, nil
+		}
+	}
 	if err != nil {
 		return sink.Page{}, fmt.Errorf("list transcripts of ledger %s: %w", l.path, err)
 	}
 	return page, nil
 }
 
-func (l *Ledger) transcripts(ctx context.Context, p tables.Page) (sink.Page, error) {
-	rows, err := l.readers.QueryContext(ctx, `SELECT `+tables.CaptureColumns+`, `+tables.TranscriptColumns+`
-FROM transcripts t JOIN captures c ON c.id = t.capture WHERE (t.added_at, t.id) < (?, ?)
-ORDER BY t.added_at DESC, t.id DESC LIMIT ?`, p.Added, p.ID, p.Limit+1)
-	if err != nil {
-		return sink.Page{}, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
-	return p.Scan(rows)
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func (l *Ledger) transcripts(ctx context.Context, db querier, p tables.Page, text *search.Query) (sink.Page, error) {
+	return p.Read(func(p tables.Page, limit int, scan func(tables.Rows) error) error {
+		w := tables.Where{Dialect: dialect}
+		p.Where(&w)
+		if text != nil {
+			saying(&w, *text)
+		}
+		rows, err := db.QueryContext(ctx, `SELECT `+tables.CaptureColumns+`, `+tables.TranscriptColumns+`
+FROM transcripts t JOIN captures c ON c.id = t.capture WHERE `+w.String()+`
+ORDER BY t.added_at DESC, t.id DESC LIMIT `+w.Arg(limit), w.Args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
+		return scan(rows)
+	})
 }
 
 // Transcript implements sink.Reader.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,15 +33,28 @@ func (f files) open(t testing.TB, name string) ledgertest.Ledger {
 
 func TestLedger(t *testing.T) { ledgertest.Run(t, files{}.open) }
 
+func TestSearch(t *testing.T) {
+	f := files{}
+	ledgertest.RunSearch(t, f.open, func(t testing.TB, name string) {
+		execute(t, strings.TrimSuffix(f.path(t, name), ".db")+"-search.db",
+			`CREATE TRIGGER refuse BEFORE INSERT ON places WHEN NEW.seq = 2 BEGIN SELECT RAISE(ABORT, 'not this one'); END`)
+	})
+}
+
+func execute(t testing.TB, path, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	require.NoError(t, err)
+	defer db.Close() //nolint:errcheck // the statement is done
+	_, err = db.Exec(statement)
+	require.NoError(t, err)
+}
+
 func TestRun(t *testing.T) {
 	f := files{}
 	ledgertest.RunSink(t, f.open, func(t testing.TB, name string) {
-		db, err := sql.Open("sqlite", "file:"+f.path(t, name))
-		require.NoError(t, err)
-		defer db.Close() //nolint:errcheck // the trigger is made
-		_, err = db.Exec(`CREATE TRIGGER refuse BEFORE INSERT ON events WHEN instr(NEW.event, CAST('poison' AS BLOB)) > 0
+		execute(t, f.path(t, name), `CREATE TRIGGER refuse BEFORE INSERT ON events WHEN instr(NEW.event, CAST('poison' AS BLOB)) > 0
 BEGIN SELECT RAISE(ABORT, 'not this one'); END`)
-		require.NoError(t, err)
 	})
 }
 

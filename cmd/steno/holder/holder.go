@@ -107,7 +107,7 @@ func (h *Holder) start(ctx context.Context) (err error) {
 		return err
 	}
 	h.pulse = newPulse(h.worker, h.o.StallAfter)
-	h.sink = sink.New(sink.Options{JS: h.js, Ledger: h.ledger, Log: h.o.Log, OnStored: h.pulse.stored(h.info.Partitions)})
+	h.sink = sink.New(sink.Options{JS: h.js, Ledger: h.ledger, Index: h.ledger, Log: h.o.Log, OnStored: h.pulse.stored(h.info.Partitions)})
 	blobs, err := topology.OpenBlobs(ctx, h.js)
 	if err != nil {
 		return err

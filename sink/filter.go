@@ -1,0 +1,48 @@
+package sink
+
+import (
+	"strings"
+	"time"
+
+	"github.com/steno-io/steno/schema"
+)
+
+// Filter leaves a part of the transcripts. What is empty leaves all; of the rest all must hold.
+type Filter struct {
+	Namespace string
+	Protocol  schema.Protocol
+	// Agent is a part of the agent's name, in upper or lower case as one likes.
+	Agent  string
+	Status schema.Status
+	Labels map[string]string // each with just this value
+	// Since and Until bound, the second exclusively, when something was said last (LastAt, or AddedAt where
+	// nothing was); in a search, when what is found was said.
+	Since, Until time.Time
+}
+
+// Match reports whether a line of the list is one of those that the filter leaves.
+func (f Filter) Match(s Summary) bool {
+	at := s.LastAt
+	if at.IsZero() {
+		at = s.AddedAt
+	}
+	return f.About(s) && f.During(at)
+}
+
+// During reports whether a time is between Since and Until.
+func (f Filter) During(at time.Time) bool {
+	return (f.Since.IsZero() || !at.Before(f.Since)) && (f.Until.IsZero() || at.Before(f.Until))
+}
+
+// About is Match without the times.
+func (f Filter) About(s Summary) bool {
+	for k, v := range f.Labels {
+		if have, ok := s.Labels[k]; !ok || have != v {
+			return false
+		}
+	}
+	return (f.Namespace == "" || f.Namespace == s.Transcript.Namespace) &&
+		(f.Protocol == "" || f.Protocol == s.Protocol) &&
+		(f.Status == "" || f.Status == s.Status) &&
+		(f.Agent == "" || strings.Contains(strings.ToLower(s.Agent), strings.ToLower(f.Agent)))
+}

@@ -1,0 +1,285 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/search"
+	"github.com/steno-io/steno/sink/tables"
+)
+
+//go:embed index.sql
+var indexTables string
+
+// indexVersion counts the changes of the words and of the index's tables. An index of another version is
+// made anew by the next writer.
+const indexVersion = 1
+
+// Bounds of a transaction of the index.
+const (
+	indexEvents = 1024
+	indexBytes  = 4 << 20 // of events, passed by at most one
+)
+
+var indexPragmas = []string{busyTimeout, "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-8000)"}
+
+// index is the writer's side of the index.
+type index struct {
+	mu     sync.Mutex // one transaction at a time
+	db     *sql.DB    // nil until it is used, and after a failure
+	memory search.Memory
+}
+
+// indexPath is the file beside the ledger's.
+func indexPath(ledger string) string { return strings.TrimSuffix(ledger, ".db") + "-search.db" }
+
+var errIndexMoved = errors.New("another process has indexed them")
+
+// Index implements sink.Index.
+func (l *Ledger) Index(ctx context.Context) (int, error) {
+	if l.writers == nil {
+		return 0, errReadOnly
+	}
+	l.index.mu.Lock()
+	defer l.index.mu.Unlock()
+	n, err := l.indexNext(ctx)
+	if err != nil {
+		l.index.memory.Forget()
+		return 0, fmt.Errorf("index ledger %s: %w", l.path, errors.Join(err, l.mendIndex(err)))
+	}
+	return n, nil
+}
+
+// mendIndex takes away a file that is damaged: it is made anew.
+func (l *Ledger) mendIndex(why error) error {
+	var e *sqlite.Error
+	if !errors.As(why, &e) || e.Code()&0xff != sqlite3.SQLITE_CORRUPT && e.Code()&0xff != sqlite3.SQLITE_NOTADB {
+		return nil
+	}
+	errs := []error{l.index.close()}
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(indexPath(l.path) + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (x *index) close() error {
+	if x.db == nil {
+		return nil
+	}
+	err := x.db.Close()
+	x.db = nil
+	return err
+}
+
+// indexNext indexes the events behind the position.
+func (l *Ledger) indexNext(ctx context.Context) (int, error) {
+	if l.index.db == nil {
+		if err := l.openIndex(ctx); err != nil {
+			return 0, err
+		}
+	}
+	var position int64
+	if err := l.index.db.QueryRowContext(ctx, `SELECT position FROM indexed`).Scan(&position); err != nil {
+		return 0, err
+	}
+	batch, err := l.unindexed(ctx, position)
+	if err != nil || len(batch) == 0 {
+		return 0, err
+	}
+	ctx = context.WithoutCancel(ctx) // what has begun is soon done
+	err = l.indexBatch(ctx, position, batch)
+	if refusedContent(err) {
+		l.index.memory.Forget()
+		return l.indexEach(ctx, position, batch)
+	}
+	if errors.Is(err, errIndexMoved) {
+		l.index.memory.Forget()
+		err = nil
+	}
+	return len(batch), err
+}
+
+// indexEach indexes events one by one, and passes over those that the index does not take.
+func (l *Ledger) indexEach(ctx context.Context, position int64, batch []eventRow) (int, error) {
+	for i, row := range batch {
+		err := l.indexBatch(ctx, position, batch[i:i+1])
+		if refusedContent(err) {
+			l.index.memory.Forget()
+			batch[i].why = err
+			err = l.indexBatch(ctx, position, batch[i:i+1])
+		}
+		if errors.Is(err, errIndexMoved) {
+			return i, nil
+		}
+		if err != nil {
+			return i, err
+		}
+		position = row.id
+	}
+	return len(batch), nil
+}
+
+func refusedContent(err error) bool { return err != nil && errors.Is(refused(err), sink.ErrRefused) }
+
+// eventRow is a row of the ledger's events.
+type eventRow struct {
+	id, transcript, seq int64
+	event               []byte
+	why                 error // set: it cannot be indexed
+}
+
+// unindexed reads the ledger's events behind a position.
+func (l *Ledger) unindexed(ctx context.Context, position int64) ([]eventRow, error) {
+	rows, err := l.readers.QueryContext(ctx, `SELECT rowid, transcript, store_seq, event FROM events WHERE rowid > ? ORDER BY rowid LIMIT ?`,
+		position, indexEvents)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
+	var out []eventRow
+	for size := 0; size < indexBytes && rows.Next(); {
+		var r eventRow
+		if err := rows.Scan(&r.id, &r.transcript, &r.seq, (*blob)(&r.event)); err != nil {
+			return nil, err
+		}
+		out, size = append(out, r), size+len(r.event)
+	}
+	return out, rows.Err()
+}
+
+// indexBatch indexes events in one transaction, which moves the position behind them.
+func (l *Ledger) indexBatch(ctx context.Context, position int64, batch []eventRow) error {
+	tx, err := l.index.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	last := batch[len(batch)-1]
+	digest := sha256.Sum256(last.event)
+	moved, err := changed(tx.ExecContext(ctx, `UPDATE indexed SET position = ?, digest = ? WHERE position = ?`, last.id, digest[:], position))
+	if err != nil {
+		return err
+	}
+	if moved == 0 {
+		return errIndexMoved
+	}
+	place, err := tx.PrepareContext(ctx, `INSERT INTO places (id, at, transcript, seq) VALUES (?, ?, ?, ?)`)
+	if err != nil {
+		return err
+	}
+	defer place.Close() //nolint:errcheck // the transaction's end closes it
+	words, err := tx.PrepareContext(ctx, `INSERT INTO words (rowid, line) VALUES (?, ?)`)
+	if err != nil {
+		return err
+	}
+	defer words.Close() //nolint:errcheck // the transaction's end closes it
+	for _, r := range batch {
+		w, why := tables.ReadWords(&l.index.memory, r.transcript, r.seq, r.event)
+		if r.why != nil {
+			why = r.why
+		}
+		if why != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO unindexed (id, why) VALUES (?, ?)`, r.id, why.Error()); err != nil {
+				return err
+			}
+			continue
+		}
+		line := w.Texts.Line()
+		if line == "" {
+			continue
+		}
+		if _, err := place.ExecContext(ctx, r.id, w.At, r.transcript, r.seq); err != nil {
+			return err
+		}
+		if _, err := words.ExecContext(ctx, r.id, line); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// openIndex opens the file, making its tables where there are none, or none that fit this build and this
+// ledger.
+func (l *Ledger) openIndex(ctx context.Context) error {
+	path := indexPath(l.path)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) // the WAL takes over its permissions
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	db, err := connect(path, 1, "_txlock=immediate", indexPragmas...)
+	if err != nil {
+		return err
+	}
+	if err := l.fitIndex(ctx, db); err != nil {
+		return errors.Join(fmt.Errorf("open index %s: %w", path, err), db.Close())
+	}
+	l.index.db = db
+	return nil
+}
+
+// fitIndex makes the index's tables anew where they are of another version, or of another ledger.
+func (l *Ledger) fitIndex(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	var version int
+	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
+		return err
+	}
+	fits := version == indexVersion
+	if fits {
+		if fits, err = l.fitsLedger(ctx, tx); err != nil {
+			return err
+		}
+	}
+	if fits {
+		return nil
+	}
+	for _, table := range []string{"words", "places", "unindexed", "indexed"} {
+		if _, err := tx.ExecContext(ctx, `DROP TABLE IF EXISTS `+table); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, indexTables+fmt.Sprintf(`;PRAGMA user_version = %d`, indexVersion)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// fitsLedger reports whether the event at the index's position is the one that was indexed.
+func (l *Ledger) fitsLedger(ctx context.Context, tx *sql.Tx) (bool, error) {
+	var position int64
+	var digest, event []byte
+	if err := tx.QueryRowContext(ctx, `SELECT position, digest FROM indexed`).Scan(&position, &digest); err != nil {
+		return false, err
+	}
+	if position == 0 {
+		return true, nil
+	}
+	err := l.readers.QueryRowContext(ctx, `SELECT event FROM events WHERE rowid = ?`, position).Scan(&event)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	sum := sha256.Sum256(event)
+	return bytes.Equal(sum[:], digest), err
+}

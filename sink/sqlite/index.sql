@@ -1,0 +1,28 @@
+-- The index of the search, in a file of its own: its transactions hold up none of the ledger's, and it can
+-- be made again from the ledger at any time. user_version says which words it holds.
+
+-- position is the rowid of the last of the ledger's events that was looked at, and digest that event's
+-- SHA-256: in a ledger that was put back from a copy another one stands there, or none.
+CREATE TABLE indexed (
+  id       INTEGER PRIMARY KEY CHECK (id = 1),
+  position INTEGER NOT NULL,
+  digest   BLOB    NOT NULL
+) STRICT;
+INSERT INTO indexed VALUES (1, 0, x'');
+
+-- One row an event that says something; id is the event's rowid. at is in nanoseconds since 1970.
+CREATE TABLE places (
+  id         INTEGER PRIMARY KEY,
+  at         INTEGER NOT NULL,
+  transcript INTEGER NOT NULL,
+  seq        INTEGER NOT NULL
+) STRICT;
+
+-- What could not be indexed, and why.
+CREATE TABLE unindexed (
+  id  INTEGER PRIMARY KEY,
+  why TEXT    NOT NULL
+) STRICT;
+
+-- The words are folded already: ascii only parts them at spaces.
+CREATE VIRTUAL TABLE words USING fts5 (line, content = '', contentless_delete = 1, tokenize = 'ascii');

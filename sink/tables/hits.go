@@ -1,0 +1,160 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/search"
+)
+
+// Place is where a hit is. Hits are in descending order of it.
+type Place struct {
+	At         int64 // nanoseconds since 1970
+	Transcript int64 // id
+	Seq        int64
+}
+
+// Hits is a query for a page of hits.
+type Hits struct {
+	Filter sink.Filter
+	Query  search.Query
+	Limit  int
+	Below  Place // the cursor
+}
+
+// ReadSearch reads what is asked for.
+func ReadSearch(q sink.SearchQuery) (Hits, error) {
+	h := Hits{Filter: q.Filter, Limit: q.Limit, Below: Place{math.MaxInt64, math.MaxInt64, math.MaxInt64}}
+	var err error
+	if h.Query, err = search.Parse(q.Text); err != nil {
+		return Hits{}, err
+	}
+	if h.Limit <= 0 {
+		h.Limit = sink.DefaultHits
+	}
+	h.Limit = min(h.Limit, sink.MaxHits)
+	if q.After != "" {
+		cursor, err := readCursor(q.After, 3)
+		if err != nil {
+			return Hits{}, err
+		}
+		h.Below = Place{cursor[0], cursor[1], cursor[2]}
+	}
+	return h, nil
+}
+
+// Where adds the page's conditions on a place, whose columns are named at, transcript and seq.
+// transcripts is the query of their ids, joined with captures.
+func (h Hits) Where(w *Where, at, transcript, seq, transcripts string) {
+	w.And(`(%s, %s, %s) < (%s, %s, %s)`, at, transcript, seq, w.Arg(h.Below.At), w.Arg(h.Below.Transcript), w.Arg(h.Below.Seq))
+	if !h.Filter.Since.IsZero() {
+		w.And(`%s >= %s`, at, w.Arg(h.Filter.Since.UnixNano()))
+	}
+	if !h.Filter.Until.IsZero() {
+		w.And(`%s < %s`, at, w.Arg(h.Filter.Until.UnixNano()))
+	}
+	about := Where{Dialect: w.Dialect, Args: w.Args}
+	about.About(h.Filter)
+	if len(about.conditions) > 0 {
+		w.Args = about.Args
+		w.And(`%s IN (%s WHERE %s)`, transcript, transcripts, about.String())
+	}
+}
+
+// Source is what a page of hits is read from, at one moment.
+type Source interface {
+	// Places gives at most so many places of a page, in order.
+	Places(h Hits, limit int) ([]Place, error)
+	// Summary gives a transcript's line; sink.ErrNotFound if there is none.
+	Summary(transcript int64) (sink.Summary, error)
+	// Event gives an event's bytes; sink.ErrNotFound if there is none.
+	Event(p Place) ([]byte, error)
+}
+
+// Read reads the page.
+func (h Hits) Read(from Source) (sink.HitPage, error) {
+	out := sink.HitPage{Hits: []sink.Hit{}}
+	summaries := map[int64]sink.Summary{}
+	next := ""
+	for limit := h.Limit + 1; ; {
+		places, err := from.Places(h, limit)
+		if err != nil {
+			return sink.HitPage{}, err
+		}
+		for _, p := range places {
+			h.Below = p
+			summary, ok := summaries[p.Transcript]
+			if !ok {
+				if summary, err = from.Summary(p.Transcript); errors.Is(err, sink.ErrNotFound) {
+					continue
+				} else if err != nil {
+					return sink.HitPage{}, err
+				}
+				summaries[p.Transcript] = summary
+			}
+			if !h.Filter.About(summary) {
+				continue
+			}
+			if len(out.Hits) == h.Limit { // there is more
+				out.Next = next
+				return out, nil
+			}
+			hit, err := h.hit(from, p, summary)
+			if errors.Is(err, sink.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return sink.HitPage{}, err
+			}
+			out.Hits, next = append(out.Hits, hit), writeCursor(p.At, p.Transcript, p.Seq)
+		}
+		if len(places) < limit {
+			return out, nil
+		}
+	}
+}
+
+// hit reads the event at a place.
+func (h Hits) hit(from Source, p Place, summary sink.Summary) (sink.Hit, error) {
+	bytes, err := from.Event(p)
+	if err != nil {
+		return sink.Hit{}, err
+	}
+	e, err := schema.DecodeEvent(bytes)
+	if err != nil {
+		return sink.Hit{}, fmt.Errorf("read event %d of %s: %w", p.Seq, summary.Key, err)
+	}
+	hit := sink.Hit{Summary: summary, Seq: uint64(p.Seq), At: e.EmittedAt, Kind: e.Kind.Tag()}
+	if m, ok := e.Kind.(*schema.Message); ok {
+		hit.Role, hit.Channel = m.Role, m.Channel
+	}
+	_, hit.Tool = search.Tool(&e)
+	hit.Snippet, hit.Matches = search.Of(&e).Snippet(h.Query)
+	return hit, nil
+}
+
+// Words is what an index takes of a stored event: nothing where At is 0 and Texts are nil.
+type Words struct {
+	Place
+	Texts search.Texts
+}
+
+// ReadWords reads a stored event of a transcript for its index. What cannot be read says so, and what says
+// nothing has no texts.
+func ReadWords(m *search.Memory, transcript, seq int64, event []byte) (Words, error) {
+	w := Words{Place: Place{Transcript: transcript, Seq: seq}}
+	if search.Silent(event) {
+		return w, nil
+	}
+	e, err := schema.DecodeEvent(event)
+	if err != nil {
+		return w, err
+	}
+	w.At = e.EmittedAt.UnixNano()
+	tool, _ := search.Tool(&e)
+	w.Texts = m.Fresh(transcript, tool, search.Of(&e))
+	return w, nil
+}

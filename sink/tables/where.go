@@ -1,0 +1,91 @@
+package tables
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/steno-io/steno/sink"
+)
+
+// Dialect is how a database writes what the ledgers' queries have in common.
+type Dialect struct {
+	Mark     string           // before the number of an argument
+	Bytes    func(string) any // text of a peer, as the database keeps it
+	Contains string           // format of: the first holds the second
+	Collate  string           // behind text that is compared by its bytes
+}
+
+// Where collects the conditions of a query; c is captures, t is transcripts.
+type Where struct {
+	Dialect
+	Args       []any
+	conditions []string
+}
+
+// Arg adds an argument and gives its place.
+func (w *Where) Arg(v any) string {
+	w.Args = append(w.Args, v)
+	return w.Mark + strconv.Itoa(len(w.Args))
+}
+
+// And adds a condition.
+func (w *Where) And(format string, args ...any) {
+	w.conditions = append(w.conditions, fmt.Sprintf(format, args...))
+}
+
+// String joins the conditions.
+func (w *Where) String() string {
+	if len(w.conditions) == 0 {
+		return "1 = 1"
+	}
+	return strings.Join(w.conditions, " AND ")
+}
+
+// About adds what a database can tell of a filter beside its times. Some transcripts may come through
+// that the filter does not leave: Filter decides.
+func (w *Where) About(f sink.Filter) {
+	if f.Namespace != "" {
+		w.And(`c.key >= %s AND c.key < %s`, w.Arg(f.Namespace+"/"), w.Arg(f.Namespace+"0")) // 0 is behind the slash
+	}
+	if f.Protocol != "" {
+		w.And(`t.protocol = %s`, w.Arg(w.Bytes(string(f.Protocol))))
+	}
+	if f.Status != "" {
+		w.And(`CASE WHEN c.parked_reason <> '' THEN 'parked' WHEN c.status NOT IN ('', 'open') THEN c.status
+WHEN t.status <> '' THEN t.status ELSE 'open' END = %s`, w.Arg(string(f.Status)))
+	}
+	for k, v := range f.Labels {
+		if label, ok := labelText(k, v); ok {
+			w.And(w.Contains, `t.labels`, w.Arg(w.Bytes(label)))
+		}
+	}
+}
+
+// labelText is how a label stands in the column, if it stands there just so.
+func labelText(k, v string) (string, bool) {
+	if !utf8.ValidString(k+v) || strings.ContainsRune(k+v, utf8.RuneError) {
+		return "", false
+	}
+	text, err := json.Marshal(map[string]string{k: v})
+	if err != nil {
+		return "", false
+	}
+	return strings.Trim(string(text), "{}"), true
+}
+
+// Spoken adds a filter's bounds of when something was said last.
+func (w *Where) Spoken(f sink.Filter) {
+	for _, bound := range []struct {
+		at time.Time
+		op string
+	}{{f.Since, ">="}, {f.Until, "<"}} {
+		if !bound.at.IsZero() {
+			w.And(`CASE WHEN t.last_at <> '' THEN rtrim(t.last_at, 'Z')%s %s %s ELSE t.added_at %s %s END`, w.Collate,
+				bound.op, w.Arg(strings.TrimSuffix(WriteTime(bound.at), "Z")), bound.op, w.Arg(bound.at.UnixNano()))
+		}
+	}
+}
