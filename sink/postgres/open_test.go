@@ -93,6 +93,8 @@ func TestADatabaseThatCannotBeReached(t *testing.T) {
 		"captures":    func() error { _, err := l.Captures(within(t), "", 1); return err },
 		"capture":     func() error { _, err := l.Capture(within(t), key.Identity); return err },
 		"stats":       func() error { _, err := l.Stats(within(t)); return err },
+		"search":      func() error { _, err := l.Search(within(t), sink.SearchQuery{Text: "x"}); return err },
+		"indexing":    func() error { _, err := l.Indexing(within(t)); return err },
 		"events": func() error {
 			for _, err := range l.Events(within(t), key, 0, 1) {
 				return err

@@ -49,7 +49,11 @@ func runSink(url, path string) error {
 		return err
 	}
 	defer l.Close() //nolint:errcheck // the process is to be killed
-	return sink.New(sink.Options{JS: js, Ledger: l, MaxEvents: 8}).Run(context.Background())
+	o := sink.Options{JS: js, Ledger: l, MaxEvents: 8}
+	if os.Getenv(sinkIndexes) != "" {
+		o.Index = l
+	}
+	return sink.New(o).Run(context.Background())
 }
 
 // TestKilledAtRandomPoints kills a sink's process again and again while it stores; the last one is

@@ -132,16 +132,17 @@ func (l *Ledger) Close() error {
 	defer l.index.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	errs := []error{l.index.close()}
+	var errs []error
 	if l.w != nil {
 		errs = append(errs, l.w.close())
 		l.w = nil
 	}
-	for _, db := range []*sql.DB{l.found, l.readers, l.writers} {
+	for _, db := range []*sql.DB{l.found, l.index.db, l.readers, l.writers} { // a writer last: it clears the WAL away
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
 	}
+	l.index.db = nil
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("close ledger %s: %w", l.path, err)
 	}
