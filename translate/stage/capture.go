@@ -44,7 +44,7 @@ type capture struct {
 
 	snap      *snapshot // waits to be stored
 	kept      uint64    // frame of the stored snapshot; 0: none that is known
-	blob      string    // where its state is, if that is large
+	standing  standing  // what its subject on STENO_STATE holds, as far as is known
 	notBefore uint64    // frame before which no snapshot is due
 	resumed   bool      // the fold began from a snapshot
 	distrusts bool      // the stored snapshot is not to be used

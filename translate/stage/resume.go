@@ -17,7 +17,8 @@ var errUnfit = errors.New("snapshot does not fit")
 // form, of the translator of the last record, not ahead of that record, and of the frames that are
 // stored. Whatever else it is, it is ignored, and the fold begins at frame 1. c.mu is held.
 func (p *partition) resume(ctx context.Context, c *capture, last *seen) error {
-	s, why, err := p.worker.lastSnapshot(ctx, c.id)
+	at, s, why, err := p.worker.lastSnapshot(ctx, c.id)
+	c.standing = at
 	if err != nil || s == nil && why == nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (c *capture) restore(catalogue *translate.Catalogue, s *snapshot, last *see
 	}
 	c.fold, c.frame, c.rawSeq, c.chain, c.lastChain = fold, s.Frame, s.StreamSeq, s.Chain, s.LastChain
 	c.sessions, c.about, c.seen = state.sessions, state.about, last
-	c.resumed, c.kept, c.blob = true, s.Frame, s.blob
+	c.resumed, c.kept = true, s.Frame
 	return nil
 }
 

@@ -26,7 +26,7 @@ type Worker struct {
 
 	info       topology.Info
 	blobs      *topology.Blobs
-	states     *topology.Blobs // of snapshots
+	states     *topology.States // of snapshots
 	parkedKeys jetstream.KeyValue
 	queue      *queue
 	buffers    buffers
