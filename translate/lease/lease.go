@@ -242,7 +242,7 @@ func (l *Leases) renew(ctx context.Context, s Server) {
 // put writes a key with its time anew behind a revision; 0 makes it. The client library's Update would
 // take the time away (nats-io/nats.go#1994).
 func (l *Leases) put(ctx context.Context, key string, revision uint64) (uint64, error) {
-	ack, err := l.o.JS.Publish(ctx, "$KV."+topology.Leases+"."+key, []byte(l.o.Worker),
+	ack, err := l.o.JS.Publish(ctx, subject(key), []byte(l.o.Worker),
 		jetstream.WithMsgTTL(l.o.TTL), jetstream.WithExpectLastSequencePerSubject(revision))
 	if err != nil {
 		return 0, err
