@@ -30,6 +30,7 @@ type capture struct {
 	seen      *seen             // the last record, until the fold has passed it
 	after     map[uint32]uint64 // scratch of countAfter
 
+	number  uint64 // of the connection that it was last read over
 	fence   uint64 // stream sequence of the last record; 0: there is none
 	pending []group
 	queued  bool // a committer has it, or will have

@@ -58,7 +58,7 @@ func (p *partition) takeMark(ctx context.Context) error {
 		}
 		why := p.current(m)
 		if why == nil {
-			if why, err = p.fits(ctx, m.Frame.spot(), m.Record.spot()); err != nil {
+			if why, err = p.fits(ctx, landmark{topology.Raw, m.Frame.spot()}, landmark{topology.Events, m.Record.spot()}); err != nil {
 				return err
 			}
 		}
@@ -141,22 +141,20 @@ func (p *partition) current(m mark) error {
 	return nil
 }
 
-// fits looks whether both messages are where they were. why says which one is not.
-func (p *partition) fits(ctx context.Context, frame, record spot) (why, err error) {
-	for _, one := range []struct {
-		stream, prefix string
-		at             spot
-	}{{topology.Raw, schema.RawPartition(p.number), frame}, {topology.Events, schema.EventPartition(p.number), record}} {
-		if one.at.seq == 0 || why != nil {
+// fits looks whether messages are where they were. why says which one is not.
+func (p *partition) fits(ctx context.Context, landmarks ...landmark) (why, err error) {
+	prefixes := map[string]string{topology.Raw: schema.RawPartition(p.number), topology.Events: schema.EventPartition(p.number)}
+	for _, at := range landmarks {
+		if at.seq == 0 || why != nil {
 			continue
 		}
 		err := p.worker.retry(ctx, fmt.Sprintf("read where partition %d is", p.number), func() error {
-			m, ok, err := topology.At(ctx, p.worker.js, one.stream, one.at.seq)
+			m, ok, err := topology.At(ctx, p.worker.js, at.stream, at.seq)
 			if err != nil {
 				return err
 			}
-			if !ok || !strings.HasPrefix(m.Subject, strings.TrimSuffix(one.prefix, ">")) || m.Header.Get(schema.HeaderChain) != one.at.chain {
-				why = fmt.Errorf("look at sequence %d of %s: there is not the message that was there", one.at.seq, one.stream)
+			if !ok || !strings.HasPrefix(m.Subject, strings.TrimSuffix(prefixes[at.stream], ">")) || m.Header.Get(schema.HeaderChain) != at.chain {
+				why = fmt.Errorf("look at sequence %d of %s: there is not the message that was there", at.seq, at.stream)
 			}
 			return nil
 		})
@@ -200,14 +198,14 @@ func (p *partition) storeMark(ctx context.Context) {
 		fail(p.takeBack(ctx))
 		return
 	}
-	at := p.mark.under(p.low())
+	number, at := w.gate.seen.Load(), p.mark.under(p.low())
 	_, record := p.mark.now() // after low: it is not older than any record that low counts on
 	m := mark{
 		Writer: k.writer,
 		Frame:  markPlace{w.info.Created[topology.Raw], at.seq, at.chain},
 		Record: markPlace{w.info.Created[topology.Events], record.seq, record.chain},
 	}
-	if m.Frame.spot() != k.stored.Frame.spot() {
+	if m.Frame.spot() != k.stored.Frame.spot() && w.gate.same(number) { // else what it names may be lost
 		fail(p.writeMark(ctx, m))
 	}
 }

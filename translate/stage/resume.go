@@ -23,7 +23,7 @@ func (p *partition) resume(ctx context.Context, c *capture, last *seen) error {
 		return err
 	}
 	if why == nil {
-		why, err = p.stands(ctx, c.id, s)
+		why, err = p.fitting(ctx, c.id, s)
 	}
 	if err != nil {
 		return err
@@ -40,9 +40,9 @@ func (p *partition) resume(ctx context.Context, c *capture, last *seen) error {
 	return nil
 }
 
-// stands looks for the snapshot's frame on STENO_RAW. why says that another one is there, or none where
+// fitting looks for the snapshot's frame on STENO_RAW. why says that another one is there, or none where
 // one must be: the last frame of a capture is never purged.
-func (p *partition) stands(ctx context.Context, id schema.Identity, s *snapshot) (why, err error) {
+func (p *partition) fitting(ctx context.Context, id schema.Identity, s *snapshot) (why, err error) {
 	if created := p.worker.info.Created[topology.Raw]; !s.Created.Equal(created) {
 		return fmt.Errorf("use snapshot of %s: it is of the %s made at %s, this one was made at %s: %w",
 			id, topology.Raw, s.Created, created, errUnfit), nil
@@ -65,6 +65,8 @@ func (p *partition) stands(ctx context.Context, id schema.Identity, s *snapshot)
 		case m.Subject != subject || m.Header.Get(schema.HeaderChain) != s.Chain || m.Header.Get(schema.HeaderSeq) != fmt.Sprint(s.Frame):
 			why = fmt.Errorf("use snapshot of %s: at sequence %d stands frame %s of %s, not its frame %d: %w",
 				id, s.StreamSeq, m.Header.Get(schema.HeaderSeq), m.Subject, s.Frame, errUnfit)
+		default:
+			p.mark.noteAhead(s.StreamSeq, s.Chain)
 		}
 		return nil
 	})

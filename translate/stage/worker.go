@@ -122,6 +122,8 @@ func (w *Worker) serve(ctx, inner context.Context, group *errgroup.Group, end fu
 
 // open reads what the partitions need.
 func (w *Worker) open(ctx context.Context) error {
+	w.gate.conn = w.js.Conn()
+	w.gate.seen.Store(w.gate.now())
 	err := w.retry(ctx, "check streams", func() (err error) {
 		w.info, err = topology.Check(ctx, w.js)
 		return err
