@@ -134,10 +134,14 @@ func (c *capture) unstored() bool { return len(c.pending) > 0 || c.ready() != ni
 // drop forgets the pending events up to an origin, which a record covers.
 func (c *capture) drop(last schema.Origin) {
 	var whole uint64 // stream sequence of the last frame of which nothing is left
+	open := false
 	for i := range c.pending {
 		if g := &c.pending[i]; g.events[len(g.events)-1].origin.Compare(last) <= 0 {
-			whole = g.seq
+			whole, open = g.seq, len(g.open) > 0
 		}
+	}
+	if open { // whoever takes the partition reads that frame, and finds what is open, of which no frame may come
+		whole--
 	}
 	c.forgetUpTo(last)
 	c.covered(whole)
