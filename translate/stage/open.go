@@ -29,7 +29,7 @@ func (p *partition) answer(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case request := <-requests:
-			if err := p.worker.gate.pass(ctx); err != nil {
+			if _, err := p.worker.gate.pass(ctx); err != nil {
 				return err
 			}
 			if err := p.reply(ctx, request); err != nil {
