@@ -31,7 +31,7 @@ e2e:              ## what docker-compose.yml describes, as processes: killed on 
 
 faults:           ## ten minutes of faults on one server and on three, clocks that jump, and a run that must fail
 	@./.ci/postgres
-	$(FAULTS) -v -timeout 60m ./deploy/faults -args -duration 10m -clocks -outage 60s -seed $(SEED)
+	$(FAULTS) -v -timeout 100m ./deploy/faults -args -duration 10m -clocks -outage 60s -seed $(SEED)
 
 faults-short:     ## the same within some three minutes, without the clocks
 	@./.ci/postgres

@@ -152,7 +152,7 @@ func (a *app) proxySeries(f *proxyFlags, publishing context.Context) (*journal.S
 			ctx, stop := context.WithCancel(ctx)
 			defer stop()
 			defer context.AfterFunc(publishing, stop)()
-			left.Do(func() { a.publishLeft(ctx, w.Head()) }) // a conversation may have begun there
+			left.Do(func() { a.publishLeft(ctx, w.Head(), "proxy") }) // a conversation may have begun there
 			a.publishOwn(ctx, w.Path(), w.Head(), "proxy")
 		},
 		Grace:  publishGrace,

@@ -15,7 +15,7 @@ import (
 )
 
 // publishGrace is how long a tap with a NATS URL of its own goes on publishing when it is to end. What
-// is left then, the holder of the data directory publishes, or the next proxy of the same peer.
+// is left then, the holder of the data directory publishes, or the next tap that goes to the same NATS.
 const publishGrace = 5 * time.Second
 
 // publishOwn publishes a journal of this directory that goes to a NATS as it grows, and returns when
@@ -31,7 +31,8 @@ func (a *app) publishOwn(ctx context.Context, path string, head journal.Head, co
 			return
 		}
 		if ctx.Err() != nil || holder.Hopeless(err) {
-			fmt.Fprintf(a.err, "steno %s: the rest of %s waits in its journal: %v\n", command, head.Identity, err)
+			fmt.Fprintf(a.err, "steno %s: the rest of %s waits in its journal; steno up on %s publishes it, or the next steno %s to the same NATS: %v\n",
+				command, head.Identity, a.dir(), command, err)
 			return
 		}
 		a.log.Warn().Err(err).Msg("publish journal; trying again")
@@ -81,23 +82,34 @@ func (a *app) publishOnce(ctx context.Context, path string, head journal.Head, c
 	}).Run(ctx)
 }
 
-// publishLeft publishes what dead proxies of the same peer left in this directory for the same NATS, the
+// publishLeft publishes what dead taps of the same kind left in this directory for the same NATS, the
 // oldest first, and returns when all is stored, or ctx ends.
-func (a *app) publishLeft(ctx context.Context, own journal.Head) {
+func (a *app) publishLeft(ctx context.Context, own journal.Head, command string) {
+	if own.Destination == "" {
+		return
+	}
 	infos, err := journal.List(a.dir().Journals())
 	if err != nil {
 		a.log.Warn().Err(err).Msg("look for journals that were left")
 		return
 	}
 	for _, info := range infos {
-		h := info.Head
-		if own.Destination == "" || info.Err != nil || info.Alive || h.Open.Protocol != own.Open.Protocol || h.Open.Peer != own.Open.Peer ||
-			h.Destination != own.Destination {
+		if ctx.Err() != nil {
+			return
+		}
+		if info.Err != nil || info.Alive || !inPlaceOf(own, info.Head) {
 			continue
 		}
 		if mark, err := journal.ReadMark(a.dir().Journals(), info.ID); err == nil && mark.Done {
 			continue
 		}
-		a.publishOwn(ctx, info.Path, h, "proxy")
+		a.publishOwn(ctx, info.Path, info.Head, command)
 	}
+}
+
+// inPlaceOf reports whether a tap publishes what another one left: to the same NATS, and by a proxy what
+// the same peer's proxies left, whose conversations it goes on with.
+func inPlaceOf(own, left journal.Head) bool {
+	return left.Destination == own.Destination && left.Open.Protocol == own.Open.Protocol &&
+		(own.Open.Protocol != schema.A2A || left.Open.Peer == own.Open.Peer)
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -39,7 +40,8 @@ bytes as without it; every chunk is journalled before it is passed on. Signals
 and the exit status are passed on too.
 
 It needs nothing else running: it writes a journal, and steno up, or the next
-command that reads, publishes it.`,
+command that reads, publishes it. With a NATS URL it publishes by itself: its own
+journal, and those that earlier ones of the same directory could not.`,
 		Example: `  steno record -- my-agent --acp
   steno record --label team=oats --workflow nightly -- node agent.js`,
 		Args: atLeastOne("which agent? give its command behind --, such as: steno record -- my-agent --acp"),
@@ -103,8 +105,9 @@ func (a *app) tapJournal(ctx context.Context, command []string, w *journal.Write
 	go func() { synced <- w.Run(syncing) }()
 	publishing, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	published := make(chan struct{})
-	go func() { defer close(published); a.publishOwn(publishing, w.Path(), w.Head(), "record") }()
+	var published sync.WaitGroup
+	published.Go(func() { a.publishOwn(publishing, w.Path(), w.Head(), "record") })
+	published.Go(func() { a.publishLeft(publishing, w.Head(), "record") })
 	err := a.tapped(ctx, command, w)
 	stopSync()
 	if closed := errors.Join(<-synced, w.Close()); closed != nil {
@@ -112,7 +115,7 @@ func (a *app) tapJournal(ctx context.Context, command []string, w *journal.Write
 	}
 	grace := time.AfterFunc(publishGrace, giveUp)
 	defer grace.Stop()
-	<-published
+	published.Wait()
 	return err
 }
 

@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/natstest"
+	"github.com/steno-io/steno/schema/topology"
 )
 
 // editor talks to an agent as an editor does.
@@ -213,6 +215,30 @@ func TestRecordIntoARunningUpIsFollowedLive(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return len(list(t, data)) == 2 && list(t, data)[0].Status == "ended"
 	}, 20*time.Second, 200*time.Millisecond)
+}
+
+// What an outage left in a directory is published by the next tap there, without anybody else.
+func TestTheNextTapPublishesWhatAnOutageLeft(t *testing.T) {
+	data, s := t.TempDir(), natstest.Start(t)
+	s.Stop()
+	_, errs, err := client(t, recordCommand(t, data, "--nats", s.URL(), "--workflow", "mill", "--run", "away"), "How many sacks?")
+	require.NoError(t, err)
+	require.Contains(t, errs, "steno up on "+data+" publishes it, or the next steno record to the same NATS")
+	s.Restart(t)
+	_, _, err = client(t, recordCommand(t, data, "--nats", s.URL(), "--workflow", "mill", "--run", "back"), "And now?")
+	require.NoError(t, err)
+	var frames [2]uint64
+	for i, run := range []string{"away", "back"} {
+		id := schema.Identity{Namespace: "default", Workflow: "mill", Run: run, Attempt: 1}
+		m, there, err := topology.Last(t.Context(), s.JS, topology.Raw, schema.RawSubject(id, s.Info.Partitions))
+		require.NoError(t, err)
+		require.True(t, there, run)
+		f, err := schema.FrameFromHeader(m.Header, nil)
+		require.NoError(t, err)
+		require.Equal(t, schema.TypeClose, f.Type)
+		frames[i] = f.Seq
+	}
+	require.Equal(t, frames[0], frames[1])
 }
 
 func TestWhereNothingCanBeRecorded(t *testing.T) {

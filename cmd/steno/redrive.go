@@ -78,10 +78,11 @@ const (
 	stillWaiting = "waiting"
 )
 
-// redrive works on the data directory, or on the NATS that the flags name; with a ledger's name, on what
-// that has parked, too. part is empty for all.
+// redrive works on the NATS that the flags, the environment or the config file name, as all commands do that
+// need no more, with a ledger's name on what that has parked, too; else on the data directory, and always
+// on one that the command line names. part is empty for all.
 func (a *app) redrive(ctx context.Context, part string, wait time.Duration, asJSON bool) error {
-	if !a.clustered() && (a.given("nats") || a.given("context")) {
+	if !a.clustered() && a.remote() && !a.given("data") {
 		s, err := connectStreams(ctx, a.destination())
 		if err != nil {
 			return err

@@ -79,6 +79,22 @@ func TestRedrive(t *testing.T) {
 	require.Contains(t, recorded(t, s, id), `"worker_seq":2`)
 }
 
+// The NATS that STENO_NATS names is meant as if the command line named it, unless that names a directory.
+func TestRedriveOfTheEnvironment(t *testing.T) {
+	s := natstest.Start(t)
+	id := schema.Identity{Namespace: "default", Workflow: "support", Run: "run-7", Attempt: 1}
+	value, err := json.Marshal(stage.Parked{Reason: stage.ReasonTranslator, Frame: 3})
+	require.NoError(t, err)
+	_, err = s.JS.Publish(minute(t), topology.ParkedSubject(id.Subject()), value)
+	require.NoError(t, err)
+	t.Setenv("STENO_NATS", s.URL())
+	t.Setenv("STENO_DATA", t.TempDir())
+	stdout, stderr, code := steno(t, "redrive", "--all", "--wait", "200ms")
+	require.Equal(t, exitRuntime, code, stderr)
+	require.Equal(t, id.String()+" waits: no worker has folded it again yet; the request stands\n", stdout)
+	require.Equal(t, "no capture is parked\n", ok(t, "redrive", "--all", "--data", t.TempDir()))
+}
+
 // In a data directory lists say which captures are parked and why, and its holder folds them again.
 func TestRedriveInADirectory(t *testing.T) {
 	data := t.TempDir()

@@ -42,7 +42,7 @@ waste work and do no harm. The streams must be there: steno streams apply.`,
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the worker's name, unlike every other's (default: the host's and a random part)")
-	cmd.Flags().DurationVar(&ttl, "lease", ttl, "how long a killed worker's partitions wait for another one, whole seconds")
+	cmd.Flags().DurationVar(&ttl, "lease", ttl, "how long a killed worker's partitions wait for another one, whole seconds up to "+lease.MaxTTL.String())
 	return cmd
 }
 
@@ -51,8 +51,8 @@ func (a *app) workerTranslate(ctx context.Context, name string, ttl time.Duratio
 	if err != nil {
 		return err
 	}
-	if ttl < time.Second || ttl%time.Second != 0 {
-		return a.badValue(fmt.Errorf("--lease %s: want whole seconds", ttl), "lease")
+	if ttl < lease.MinTTL || ttl > lease.MaxTTL || ttl%time.Second != 0 {
+		return a.badValue(fmt.Errorf("--lease %s: want whole seconds, from %s to %s", ttl, lease.MinTTL, lease.MaxTTL), "lease")
 	}
 	s, err := connectStreams(ctx, a.destination())
 	if err != nil {

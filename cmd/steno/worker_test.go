@@ -119,11 +119,17 @@ func TestWorkerUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"worker", "translate"}, {"worker", "translate", "--nats", "nats://127.0.0.1:1", "--name", "a b"},
 		{"worker", "translate", "--nats", "nats://127.0.0.1:1", "--lease", "1500ms"},
+		{"worker", "translate", "--nats", "nats://127.0.0.1:1", "--lease", "1h"},
 		{"worker", "sink", "--nats", "nats://127.0.0.1:1"},
 	} {
 		_, stderr, code := steno(t, args...)
 		require.Equal(t, exitUsage, code, stderr)
 	}
+	t.Setenv("STENO_LEASE", "61s")
 	_, stderr, code := steno(t, "worker", "translate", "--nats", "nats://127.0.0.1:1")
+	require.Equal(t, exitConfig, code, stderr)
+	require.Contains(t, stderr, "want whole seconds, from 1s to 1m0s")
+	t.Setenv("STENO_LEASE", "1s")
+	_, stderr, code = steno(t, "worker", "translate", "--nats", "nats://127.0.0.1:1")
 	require.Equal(t, exitUnavailable, code, stderr)
 }

@@ -170,11 +170,14 @@ type viewer struct {
 	ends    int
 	pause   time.Duration // between items, at random: a slow reader
 	cut     int           // after so many items, on average, it goes away and comes again
+
+	firstText time.Duration // until the first item with text of the answer
+	texted    chan struct{} // closed then
 }
 
 func newViewer(want map[schema.Channel]string, after uint64) *viewer {
 	return &viewer{want: want, after: after, text: map[schema.Channel]string{}, next: map[schema.Channel]uint64{},
-		closed: map[schema.Channel]bool{}, lags: map[follow.LagReason]int{}}
+		closed: map[schema.Channel]bool{}, lags: map[follow.LagReason]int{}, texted: make(chan struct{})}
 }
 
 func (v *viewer) emit(i follow.Item) error {
@@ -205,6 +208,7 @@ func (v *viewer) take(i follow.Item) error {
 				return fmt.Errorf("shown was %q", v.text[m.Channel])
 			}
 			v.text[m.Channel], v.closed[m.Channel] = m.Text, true
+			v.tell(m.Channel)
 		}
 	case *follow.Delta:
 		if v.closed[i.Channel] {
@@ -244,7 +248,16 @@ func (v *viewer) show(channel schema.Channel, text string) error {
 	}
 	v.text[channel] = text
 	v.partial++
+	v.tell(channel)
 	return nil
+}
+
+// tell notes when the answer's first text was there.
+func (v *viewer) tell(channel schema.Channel) {
+	if channel == schema.Answer && v.firstText == 0 && v.text[channel] != "" {
+		v.firstText = time.Since(v.began)
+		close(v.texted)
+	}
 }
 
 // watch follows a transcript from a random moment on; the returned function waits for its end and

@@ -26,6 +26,7 @@ type keys interface {
 // Decided frames go to out in the order of their offsets, those of one capture at least.
 type filer struct {
 	head  journal.Head
+	again uint64 // what stands before was filed by an earlier run, most of it
 	keys  keys
 	out   func(ctx context.Context, id schema.Identity, f schema.Frame) error
 	tree  jsontree.Reader
@@ -52,9 +53,9 @@ type attribution struct {
 	kept     bool      // an answer's task is in the bucket
 }
 
-func newFiler(h journal.Head, k keys, out func(context.Context, schema.Identity, schema.Frame) error) *filer {
+func newFiler(h journal.Head, again uint64, k keys, out func(context.Context, schema.Identity, schema.Frame) error) *filer {
 	return &filer{
-		head: h, keys: k, out: out, tree: jsontree.Reader{Depth: wire.Depth}, open: map[string]*attribution{},
+		head: h, again: again, keys: k, out: out, tree: jsontree.Reader{Depth: wire.Depth}, open: map[string]*attribution{},
 		tasks: map[string]schema.Identity{}, last: map[schema.Identity]uint64{},
 	}
 }

@@ -54,7 +54,7 @@ func New(o Options) *Publisher {
 			o.Failed(id, err)
 		}
 	}
-	p.filer = newFiler(p.head, o.Filed, p.boxes.put)
+	p.filer = newFiler(p.head, o.Mark.Offset, o.Filed, p.boxes.put)
 	return p
 }
 

@@ -556,3 +556,33 @@ func TestOffsetsMustRise(t *testing.T) {
 	err := boxes.put(deadline(t), conversation("c"), schema.Frame{Exchange: "e", Writer: schema.Writer{Offset: 7}})
 	require.ErrorContains(t, err, "it ends at 7, behind one that ends at 7")
 }
+
+// keeping counts what is written to the bucket.
+type keeping struct {
+	keys
+	kept int
+}
+
+func (k *keeping) Keep(ctx context.Context, key string, f topology.Filing) (topology.Filing, error) {
+	k.kept++
+	return k.keys.Keep(ctx, key, f)
+}
+
+// What an earlier run has filed, as far as its mark says so, is looked up and not tried to be filed again.
+func TestWhatWasFiledIsLookedUp(t *testing.T) {
+	r, p := newRig(t), newTape(t)
+	p.ask(1, send("c", "")).answer(1, taskOf("c", "t1")).end(1)
+	p.ask(2, send("c", "")).answer(2, taskOf("c", "t2")).end(2)
+	p.stop()
+	var mark journal.Mark
+	for _, want := range []int{2, 0} {
+		publisher := r.publisher(p.open(), func(o *Options) {
+			o.Mark, o.SaveMark = mark, func(m journal.Mark) error { mark = m; return nil }
+		})
+		bucket := &keeping{keys: r.filed}
+		publisher.filer.keys = bucket
+		require.NoError(t, publisher.Run(deadline(t)))
+		require.Equal(t, want, bucket.kept)
+		require.Equal(t, append(whole(1), whole(2)...), exchangesIn(r.stored(t, conversation("c"))))
+	}
+}

@@ -35,6 +35,12 @@ func (f *filer) keep(ctx context.Context, x *attribution, task string) error {
 	x.kept = true
 	key := f.taskKey(task)
 	there, ok := f.tasks[key]
+	if !ok && f.at <= f.again { // it is there, and to look is cheaper than to be refused
+		var err error
+		if there, ok, err = f.task(ctx, task); err != nil {
+			return err
+		}
+	}
 	if !ok {
 		filing, err := f.keys.Keep(ctx, key, topology.Filing{Capture: x.capture})
 		if err != nil {

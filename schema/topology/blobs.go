@@ -32,15 +32,6 @@ const blobWithin = 30 * time.Second
 type Blobs struct {
 	store jetstream.ObjectStore
 	js    jetstream.JetStream // publishes chunks
-	under string              // stands before the hash in a key
-}
-
-// States keeps snapshots' states in the same bucket, under keys of their own: they are deleted when the
-// next one is there, and frames and records, which may have the same bytes, never are.
-func (b *Blobs) States() *Blobs {
-	states := *b
-	states.under = "state/"
-	return &states
 }
 
 // OpenBlobs opens the bucket.
@@ -79,7 +70,11 @@ func (b *Blobs) Put(ctx context.Context, id schema.Identity, data []byte) (sha s
 // Get reads data by its hash and checks it. It tries again for about 1.5 seconds; then the error
 // wraps ErrBlob if the bucket does not have these bytes.
 func (b *Blobs) Get(ctx context.Context, id schema.Identity, sha string) ([]byte, error) {
-	key := b.key(id, sha)
+	return b.await(ctx, b.key(id, sha), sha)
+}
+
+// await reads a key until it is there with bytes of this hash, or the tries are at their end.
+func (b *Blobs) await(ctx context.Context, key, sha string) ([]byte, error) {
 	wait := blobWait
 	for try := 1; ; try++ {
 		data, err := b.get(ctx, key, sha)
@@ -114,20 +109,8 @@ func (b *Blobs) get(ctx context.Context, key, sha string) ([]byte, error) {
 	return data, nil
 }
 
-// Delete takes a payload away that nothing refers to any more; it may be gone already.
-func (b *Blobs) Delete(ctx context.Context, id schema.Identity, sha string) error {
-	ctx, cancel := context.WithTimeout(ctx, blobWithin)
-	defer cancel()
-	if err := b.store.Delete(ctx, b.key(id, sha)); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
-		return fmt.Errorf("delete blob %s: %w", b.key(id, sha), err)
-	}
-	return nil
-}
-
 // key is where a payload of a capture stands.
-func (b *Blobs) key(id schema.Identity, sha string) string {
-	return id.String() + "/" + b.under + sha
-}
+func (b *Blobs) key(id schema.Identity, sha string) string { return id.String() + "/" + sha }
 
 // Frame reads a message of STENO_RAW, its data resolved.
 func (b *Blobs) Frame(ctx context.Context, m Message) (schema.Frame, schema.Identity, error) {

@@ -49,7 +49,7 @@ func Check(ctx context.Context, js jetstream.JetStream) (Info, error) {
 	for _, b := range []struct {
 		stream   string
 		settings []setting
-	}{{parkedStream, bucketSettings}, {filedStream, endingSettings}, {leasesStream, endingSettings}, {blobStream, bucketSettings}} {
+	}{{parkedStream, ledSettings}, {filedStream, endingSettings}, {leasesStream, endingSettings}, {blobStream, bucketSettings}} {
 		want := c.bucket(b.stream)
 		if err := drift(b.settings, &want, infos[b.stream]); err != nil {
 			return Info{}, err

@@ -76,15 +76,15 @@ func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error)
 		}
 		steps = appendStep(steps, js, want, infos[want.Name], all, create)
 	}
-	bucket := append(append([]setting(nil), bucketSettings...), replicas)
-	steps = appendStep(steps, js, c.bucket(parkedStream), infos[parkedStream], bucket, func(ctx context.Context) error {
-		_, err := js.CreateKeyValue(ctx, c.keyValue(Parked, "steno: parked captures and low-water marks"))
-		return err
+	led := append(append([]setting(nil), ledSettings...), replicas)
+	steps = appendStep(steps, js, c.bucket(parkedStream), infos[parkedStream], led, func(ctx context.Context) error {
+		return createLed(ctx, js, parkedStream, c.keyValue(Parked, "steno: parked captures and low-water marks"))
 	})
 	ending := append(append([]setting(nil), endingSettings...), replicas)
 	for stream, kv := range c.ending() {
 		steps = appendStep(steps, js, c.bucket(stream), infos[stream], ending, func(ctx context.Context) error { return createEnding(ctx, js, stream, kv) })
 	}
+	bucket := append(append([]setting(nil), bucketSettings...), replicas)
 	steps = appendStep(steps, js, c.bucket(blobStream), infos[blobStream], bucket, func(ctx context.Context) error {
 		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
 			Bucket: Blob, Description: "steno: payloads above the inline bound, by hash",
@@ -110,10 +110,14 @@ func (c Config) ending() iter.Seq2[string, jetstream.KeyValueConfig] {
 	}
 }
 
-// createEnding makes a bucket with keys that end. They are read from the leader: what another has just
-// written must be seen.
+// createEnding makes a bucket with keys that end, read from the leader.
 func createEnding(ctx context.Context, js jetstream.JetStream, stream string, kv jetstream.KeyValueConfig) error {
 	kv.LimitMarkerTTL = time.Hour // a key's end is seen by who watches, and allows it to be
+	return createLed(ctx, js, stream, kv)
+}
+
+// createLed makes a bucket whose keys are read from the leader: what another has just written must be seen.
+func createLed(ctx context.Context, js jetstream.JetStream, stream string, kv jetstream.KeyValueConfig) error {
 	if _, err := js.CreateKeyValue(ctx, kv); err != nil {
 		return err
 	}

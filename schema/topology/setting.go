@@ -71,8 +71,12 @@ var settings = []setting{
 // bucketSettings are those of a bucket's stream that matter here; the rest is the client library's.
 var bucketSettings = pick("storage", "discard", "max_age", "no_ack", "sealed", "mirror", "sources")
 
-// endingSettings are those of a bucket with keys that end.
-var endingSettings = append(append([]setting(nil), bucketSettings...), pick("allow_direct", "allow_msg_ttl")...)
+// ledSettings are those of a bucket whose keys are read from the leader, endingSettings those of one with
+// keys that end, too.
+var (
+	ledSettings    = append(append([]setting(nil), bucketSettings...), pick("allow_direct")...)
+	endingSettings = append(append([]setting(nil), ledSettings...), pick("allow_msg_ttl")...)
+)
 
 // replicas and maxBytes are the deployment's: planned and applied, but not checked.
 var (

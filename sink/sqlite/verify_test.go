@@ -482,3 +482,46 @@ func TestVerifyReadsTheStream(t *testing.T) {
 
 // allSettled says that nothing is on its way to the ledger.
 func allSettled(schema.Identity) uint64 { return math.MaxUint64 }
+
+// TestVerifyGoesOnBehindWhatCannotBeRead: of one capture a frame's bytes are gone, of another a frame's
+// headers cannot be read. Each is a finding of its capture, and the third one is proved as ever.
+func TestVerifyGoesOnBehindWhatCannotBeRead(t *testing.T) {
+	s := ledgertest.NewStage(t, 0, files{}.open)
+	p := newProving(t, story)
+	blobs, err := topology.OpenBlobs(within(t), s.JS)
+	require.NoError(t, err)
+	gone, torn := p.id, p.id
+	gone.Run, torn.Run = "gone", "torn"
+	frames := map[schema.Identity][]*schema.Frame{p.id: p.tale.captures[p.id], gone: tell(t, "a b c"), torn: tell(t, "a b c")}
+	frames[gone][1].Blob = strings.Repeat("0", 64)
+	chain(t, frames[gone])
+	for id, all := range frames {
+		for n, f := range all {
+			m := &nats.Msg{Subject: schema.RawSubject(id, s.Info.Partitions), Header: f.Header(), Data: bytes.Clone(f.Data)}
+			if f.Blob != "" {
+				m.Data = nil
+			}
+			if id == torn && n == 1 {
+				m.Header.Set(schema.HeaderSeq, "two")
+			}
+			_, err := s.JS.PublishMsg(within(t), m)
+			require.NoError(t, err)
+		}
+	}
+	stream := verify.Stream{JS: s.JS, Blobs: blobs, Partitions: s.Info.Partitions}
+	r, err := verify.Run(within(t), verify.Options{Frames: stream, Ledger: p.ledger, NewFold: taleFold})
+	require.NoError(t, err)
+	require.Equal(t, uint64(6), r.Events)
+	require.Equal(t, 10, r.ExitCode())
+	require.Len(t, r.Findings, 2)
+	for i, want := range []struct {
+		id     schema.Identity
+		detail string
+	}{{gone, "get blob " + gone.String() + "/" + strings.Repeat("0", 64)}, {torn, "header " + schema.HeaderSeq}} {
+		f := r.Findings[i]
+		require.Equal(t, verify.Unreadable, f.Problem)
+		require.Equal(t, want.id.String(), f.Capture)
+		require.EqualValues(t, 2, f.Frame)
+		require.Contains(t, f.Detail, want.detail)
+	}
+}

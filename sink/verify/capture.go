@@ -88,6 +88,26 @@ func (p *proof) frame(f *schema.Frame) error {
 	return nil
 }
 
+// unreadable finds that the next frame is stored and cannot be had. Nothing behind it can be folded; where
+// its headers can be read, the numbers and chains behind it can be checked.
+func (p *proof) unreadable(f *schema.Frame, why error) {
+	if p.over {
+		return
+	}
+	if f != nil && !p.number(f) {
+		return
+	}
+	at := p.heads.Raw
+	if f == nil {
+		at++
+		p.over = true // without its number and its chain nothing behind it can be told
+	} else {
+		p.chain = f.Chain
+	}
+	p.find(Finding{Problem: Unreadable, Frame: at, Detail: why.Error()})
+	p.stopped = true
+}
+
 // number takes the next frame; a wrong number ends the proof of this capture, since nothing behind
 // it is the capture's.
 func (p *proof) number(f *schema.Frame) bool {

@@ -21,10 +21,11 @@ type lane struct {
 	buf     []byte // an event's encoding, while it is compared
 }
 
-// task is a capture's next frame, or, without one, that no more come.
+// task is a capture's next frame, or, without one and without why, that no more come.
 type task struct {
 	proof *proof
 	frame *schema.Frame
+	bad   error // why the frame cannot be had; it may be nil then
 }
 
 func newLane() *lane { return &lane{batches: make(chan []task, 2)} }
@@ -71,7 +72,11 @@ func (l *lane) run(ctx context.Context) error {
 
 func (l *lane) task(ctx context.Context, t task) error {
 	t.proof.ctx = ctx
-	if t.frame == nil {
+	switch {
+	case t.bad != nil:
+		t.proof.unreadable(t.frame, t.bad)
+		return nil
+	case t.frame == nil:
 		return t.proof.end()
 	}
 	return t.proof.frame(t.frame)

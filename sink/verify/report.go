@@ -53,6 +53,7 @@ const (
 	Added       Problem = "added"       // something is stored that the frames do not give
 	Numbers     Problem = "numbers"     // the frames are not 1, 2, 3 …
 	BrokenChain Problem = "chain"       // a frame's chain is not that of its bytes, headers and predecessor
+	Unreadable  Problem = "unreadable"  // the frame is stored, and its bytes or headers are not to be had
 	Unfoldable  Problem = "unfoldable"  // no fold can take the frame
 	Unaccounted Problem = "unaccounted" // no event names the frame, and no open message holds it
 	Parked      Problem = "parked"      // the sink stopped at a record that does not fit

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -77,20 +78,30 @@ func (s Stream) Frames(ctx context.Context) iter.Seq2[Frame, error] {
 				ids[m.Subject] = id
 			}
 			f, err := s.frame(ctx, id, m)
-			if !yield(Frame{id, f}, err) || err != nil {
+			if !yield(f, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-func (s Stream) frame(ctx context.Context, id schema.Identity, m topology.Message) (*schema.Frame, error) {
+// frame reads a message. Its error is about the bucket of large payloads, not about the frame.
+func (s Stream) frame(ctx context.Context, id schema.Identity, m topology.Message) (Frame, error) {
 	f, err := schema.FrameFromHeader(m.Header, m.Data)
-	if err == nil && f.Blob != "" {
-		f.Data, err = s.Blobs.Get(ctx, id, f.Blob)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("read frame at sequence %d: %w", m.Seq, err)
+		return Frame{Capture: id, Unreadable: fmt.Errorf("read frame at sequence %d: %w", m.Seq, err)}, nil
 	}
-	return &f, nil
+	out := Frame{Capture: id, Frame: &f}
+	if f.Blob == "" {
+		return out, nil
+	}
+	if f.Data, err = s.Blobs.Get(ctx, id, f.Blob); err == nil {
+		return out, nil
+	}
+	err = fmt.Errorf("read frame at sequence %d: %w", m.Seq, err)
+	if errors.Is(err, topology.ErrBlob) {
+		out.Unreadable = err
+		return out, nil
+	}
+	return Frame{Capture: id}, err
 }

@@ -22,7 +22,8 @@ type Frames interface {
 	Captures(ctx context.Context) iter.Seq2[Held, error]
 	// Frames gives the frames of all captures as they are stored, those of each in their order, from
 	// its first: at least all that an earlier call of Captures counted. A frame and its bytes are the
-	// caller's. An error names the capture if it is about one.
+	// caller's. An error ends the sequence, and names the capture if it is about one; a
+	// frame that is stored and cannot be had says why instead.
 	Frames(ctx context.Context) iter.Seq2[Frame, error]
 }
 
@@ -36,6 +37,9 @@ type Held struct {
 type Frame struct {
 	Capture schema.Identity
 	*schema.Frame
+	// Unreadable is why the frame cannot be had: its bytes are gone, or its headers cannot be read. Then of
+	// Frame there is what can be told, nil or without its data.
+	Unreadable error
 }
 
 // Ledger is what is proved; see sink.Reader and sink.Auditor.
@@ -81,7 +85,8 @@ type Progress struct {
 }
 
 // Run proves every capture that has frames or stands in the ledger, as of its beginning. An error means
-// that something could not be read; what does not agree is a finding in the report.
+// that the streams or the ledger could not be read; what does not agree is a finding in the report, and so
+// is a frame that cannot be had: the rest goes on.
 func Run(ctx context.Context, o Options) (Report, error) {
 	if o.MaxFindings <= 0 {
 		o.MaxFindings = 100
@@ -214,7 +219,7 @@ func (r *run) read(ctx context.Context, open int) error {
 		if p == nil || p.left == 0 { // stored meanwhile
 			continue
 		}
-		if err := p.lane.put(ctx, task{p, f.Frame}); err != nil {
+		if err := p.lane.put(ctx, task{p, f.Frame, f.Unreadable}); err != nil {
 			return err
 		}
 		if p.left--; p.left > 0 {

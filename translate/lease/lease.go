@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
@@ -21,6 +22,15 @@ import (
 
 // DefaultTTL is how long a lease lasts that is not renewed: a killed worker's partitions are free then.
 const DefaultTTL = 3 * time.Second
+
+// Bounds of the time of a lease: a killed worker's partitions are nobody's for as long.
+const (
+	MinTTL = time.Second
+	MaxTTL = time.Minute
+)
+
+// ErrName marks a worker of whose name another one lives.
+var ErrName = errors.New("another worker of this name lives")
 
 // renewals is how often a lease is renewed in its time.
 const renewals = 3
@@ -38,19 +48,21 @@ type Options struct {
 	JS         jetstream.JetStream
 	Partitions uint32
 	Worker     string        // a token, unlike every other worker's
-	TTL        time.Duration // 0: DefaultTTL; whole seconds
+	TTL        time.Duration // 0: DefaultTTL; whole seconds, MinTTL to MaxTTL
 	Log        zerolog.Logger
 }
 
 // Leases are one worker's.
 type Leases struct {
-	o      Options
-	kv     jetstream.KeyValue
-	self   uint64            // revision of the worker's own key; 0 if there is none
-	held   map[uint32]uint64 // revision of the lease, by partition
-	seen   map[string]string // what the bucket holds: worker by key
-	mu     sync.Mutex
-	counts int // of held, for Held
+	o  Options
+	kv jetstream.KeyValue
+	// instance is what the worker's own key holds, unlike that of any other process of its name.
+	instance string
+	self     uint64            // revision of the worker's own key; 0 if there is none
+	held     map[uint32]uint64 // revision of the lease, by partition
+	seen     map[string]string // what the bucket holds: worker by key
+	mu       sync.Mutex
+	counts   int // of held, for Held
 }
 
 // New makes a worker's leases.
@@ -64,10 +76,10 @@ func New(o Options) (*Leases, error) {
 	if o.TTL == 0 {
 		o.TTL = DefaultTTL
 	}
-	if o.TTL < time.Second || o.TTL%time.Second != 0 {
-		return nil, fmt.Errorf("make leases: a time of %s: want whole seconds", o.TTL)
+	if o.TTL < MinTTL || o.TTL > MaxTTL || o.TTL%time.Second != 0 {
+		return nil, fmt.Errorf("make leases: a time of %s: want whole seconds, from %s to %s", o.TTL, MinTTL, MaxTTL)
 	}
-	return &Leases{o: o, held: map[uint32]uint64{}, seen: map[string]string{}}, nil
+	return &Leases{o: o, instance: uuid.NewString(), held: map[uint32]uint64{}, seen: map[string]string{}}, nil
 }
 
 // Held is how many partitions the worker has.
@@ -79,11 +91,15 @@ func (l *Leases) Held() int {
 
 // Run takes this worker's part of the partitions and gives up what is above it, until ctx ends; then it
 // drops all it has and gives the leases back, so that others take them at once. While the bucket cannot
-// be reached it serves on what it has: another one may, too, and that does no harm.
+// be reached it serves on what it has: another one may, too, and that does no harm. The error wraps ErrName
+// if another worker of its name lives; one that was killed is waited for until its key ends.
 func (l *Leases) Run(ctx context.Context, s Server) error {
 	var err error
 	if l.kv, err = l.o.JS.KeyValue(ctx, topology.Leases); err != nil {
 		return fmt.Errorf("open bucket %s: %w", topology.Leases, err)
+	}
+	if err := l.enter(ctx); err != nil || ctx.Err() != nil {
+		return err
 	}
 	watch, err := l.kv.WatchAll(ctx)
 	if err != nil {
@@ -92,7 +108,6 @@ func (l *Leases) Run(ctx context.Context, s Server) error {
 	defer func() { _ = watch.Stop() }() // the connection may be gone
 	tick := time.NewTicker(l.o.TTL / renewals)
 	defer tick.Stop()
-	l.renew(ctx, s)
 	known := false // all that the bucket held at first is seen
 	for {
 		select {
@@ -100,7 +115,11 @@ func (l *Leases) Run(ctx context.Context, s Server) error {
 			l.leave(context.WithoutCancel(ctx), s)
 			return nil
 		case <-tick.C:
-			l.renew(ctx, s)
+			if err := l.renew(ctx, s); err != nil {
+				l.self = 0 // the key is the other one's
+				l.leave(context.WithoutCancel(ctx), s)
+				return err
+			}
 		case update, ok := <-watch.Updates():
 			if !ok {
 				return errors.New("watch leases: the watch has ended")
@@ -209,20 +228,83 @@ func (l *Leases) count() {
 	l.counts = len(l.held)
 }
 
-// renew makes the worker's key and its leases last. A lease that another one has is lost.
-func (l *Leases) renew(ctx context.Context, s Server) {
-	ctx, cancel := context.WithTimeout(ctx, l.o.TTL)
-	defer cancel()
-	if revision, err := l.put(ctx, workerPrefix+l.o.Worker, l.self); err == nil {
-		l.self = revision
-	} else if wrongRevision(err) { // it had ended
-		l.self = 0
-		if revision, err := l.kv.Create(ctx, workerPrefix+l.o.Worker, []byte(l.o.Worker), jetstream.KeyTTL(l.o.TTL)); err == nil {
+// enter makes the worker's key. Where there is one of its name, it waits until that ends, or is renewed:
+// then its worker lives.
+func (l *Leases) enter(ctx context.Context) error {
+	tick := time.NewTicker(MinTTL / renewals)
+	defer tick.Stop()
+	var first uint64
+	for {
+		revision, err := l.kv.Create(ctx, l.key(), []byte(l.instance), jetstream.KeyTTL(l.o.TTL))
+		if err == nil {
 			l.self = revision
+			return nil
+		}
+		if errors.Is(err, jetstream.ErrKeyExists) {
+			there, readErr := l.kv.Get(ctx, l.key())
+			switch {
+			case readErr != nil:
+				err = readErr
+			case string(there.Value()) == l.instance: // by a write whose answer was lost
+				l.self = there.Revision()
+				return nil
+			case first != 0 && there.Revision() != first:
+				return fmt.Errorf("take leases as %s: %w", l.o.Worker, ErrName)
+			default:
+				first = there.Revision()
+			}
+		}
+		l.o.Log.Debug().Err(err).Msg("make the worker's key")
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
 		}
 	}
+}
+
+// key is the worker's own.
+func (l *Leases) key() string { return workerPrefix + l.o.Worker }
+
+// renewSelf makes the worker's key last. An error wraps ErrName if it had ended, and another one of its
+// name has come.
+func (l *Leases) renewSelf(ctx context.Context) error {
+	revision, err := l.put(ctx, l.key(), l.instance, l.self)
+	if err == nil {
+		l.self = revision
+		return nil
+	}
+	if !wrongRevision(err) {
+		return nil
+	}
+	revision, err = l.kv.Create(ctx, l.key(), []byte(l.instance), jetstream.KeyTTL(l.o.TTL))
+	if err == nil {
+		l.self = revision
+		return nil
+	}
+	if !errors.Is(err, jetstream.ErrKeyExists) {
+		return nil
+	}
+	there, err := l.kv.Get(ctx, l.key())
+	if err != nil {
+		return nil // the next time
+	}
+	if string(there.Value()) != l.instance {
+		return fmt.Errorf("renew leases as %s: %w", l.o.Worker, ErrName)
+	}
+	l.self = there.Revision()
+	return nil
+}
+
+// renew makes the worker's key and its leases last. A lease that another one has is lost.
+func (l *Leases) renew(ctx context.Context, s Server) error {
+	ctx, cancel := context.WithTimeout(ctx, l.o.TTL)
+	defer cancel()
+	if err := l.renewSelf(ctx); err != nil {
+		return err
+	}
 	for p, revision := range l.held {
-		next, err := l.put(ctx, partitionKey(p), revision)
+		next, err := l.put(ctx, partitionKey(p), l.o.Worker, revision)
 		if wrongRevision(err) { // it had ended: it is ours again if nobody else was faster
 			next, err = l.kv.Create(ctx, partitionKey(p), []byte(l.o.Worker), jetstream.KeyTTL(l.o.TTL))
 		}
@@ -237,12 +319,13 @@ func (l *Leases) renew(ctx context.Context, s Server) {
 			l.o.Log.Debug().Err(err).Uint32("partition", p).Msg("renew lease; serving on")
 		}
 	}
+	return nil
 }
 
 // put writes a key with its time anew behind a revision; 0 makes it. The client library's Update would
 // take the time away (nats-io/nats.go#1994).
-func (l *Leases) put(ctx context.Context, key string, revision uint64) (uint64, error) {
-	ack, err := l.o.JS.Publish(ctx, "$KV."+topology.Leases+"."+key, []byte(l.o.Worker),
+func (l *Leases) put(ctx context.Context, key, value string, revision uint64) (uint64, error) {
+	ack, err := l.o.JS.Publish(ctx, subject(key), []byte(value),
 		jetstream.WithMsgTTL(l.o.TTL), jetstream.WithExpectLastSequencePerSubject(revision))
 	if err != nil {
 		return 0, err

@@ -135,8 +135,30 @@ func TestALostLeaseIsDropped(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
-	for _, o := range []lease.Options{{Partitions: 1}, {Worker: "w"}, {Worker: "w", Partitions: 1, TTL: time.Millisecond}} {
+	for _, o := range []lease.Options{{Partitions: 1}, {Worker: "w"}, {Worker: "w", Partitions: 1, TTL: time.Millisecond}, {Worker: "w", Partitions: 1, TTL: time.Hour}} {
 		_, err := lease.New(o)
 		require.Error(t, err)
 	}
+}
+
+// A second worker of a name that lives is refused, and the first goes on. One that comes after a killed one
+// of its name waits until the key of that one has ended; that one, when it wakes up, ends.
+func TestANameIsOneWorkers(t *testing.T) {
+	s := natstest.Start(t)
+	first := start(t, s, "w")
+	spread(t, 20*time.Second, first)
+	second := start(t, s, "w")
+	require.ErrorIs(t, <-second.done, lease.ErrName)
+	require.Len(t, first.partitions(), partitions)
+
+	first.conn.Close() // as if it were killed
+	third := start(t, s, "w")
+	spread(t, 20*time.Second, third)
+
+	kv, err := s.JS.KeyValue(t.Context(), topology.Leases)
+	require.NoError(t, err)
+	_, err = kv.Put(t.Context(), "worker.w", []byte("its successor")) // while it slept
+	require.NoError(t, err)
+	require.ErrorIs(t, <-third.done, lease.ErrName)
+	require.Empty(t, third.partitions())
 }

@@ -22,6 +22,18 @@ func Owners(ctx context.Context, js jetstream.JetStream) (map[uint32]string, err
 	return owners, nil
 }
 
+// Owner tells which worker has the partition, as the bucket's leader says now; empty if none has.
+func Owner(ctx context.Context, js jetstream.JetStream, partition uint32) (string, error) {
+	m, _, err := topology.Last(ctx, js, "KV_"+topology.Leases, subject(partitionKey(partition)))
+	if err != nil {
+		return "", fmt.Errorf("read lease of partition %d: %w", partition, err)
+	}
+	return string(m.Data), nil // of a lease that has ended there is an empty marker
+}
+
+// subject is that of a key.
+func subject(key string) string { return "$KV." + topology.Leases + "." + key }
+
 func owners(ctx context.Context, js jetstream.JetStream) (map[uint32]string, error) {
 	kv, err := js.KeyValue(ctx, topology.Leases)
 	if err != nil {

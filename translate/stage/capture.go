@@ -30,6 +30,7 @@ type capture struct {
 	seen      *seen             // the last record, until the fold has passed it
 	after     map[uint32]uint64 // scratch of countAfter
 
+	number  uint64 // of the connection that it was last read over
 	fence   uint64 // stream sequence of the last record; 0: there is none
 	pending []group
 	queued  bool // a committer has it, or will have
@@ -44,7 +45,7 @@ type capture struct {
 
 	snap      *snapshot // waits to be stored
 	kept      uint64    // frame of the stored snapshot; 0: none that is known
-	blob      string    // where its state is, if that is large
+	standing  standing  // what its subject on STENO_STATE holds, as far as is known
 	notBefore uint64    // frame before which no snapshot is due
 	resumed   bool      // the fold began from a snapshot
 	distrusts bool      // the stored snapshot is not to be used
@@ -133,10 +134,14 @@ func (c *capture) unstored() bool { return len(c.pending) > 0 || c.ready() != ni
 // drop forgets the pending events up to an origin, which a record covers.
 func (c *capture) drop(last schema.Origin) {
 	var whole uint64 // stream sequence of the last frame of which nothing is left
+	open := false
 	for i := range c.pending {
 		if g := &c.pending[i]; g.events[len(g.events)-1].origin.Compare(last) <= 0 {
-			whole = g.seq
+			whole, open = g.seq, len(g.open) > 0
 		}
+	}
+	if open { // whoever takes the partition reads that frame, and finds what is open, of which no frame may come
+		whole--
 	}
 	c.forgetUpTo(last)
 	c.covered(whole)

@@ -19,7 +19,7 @@ func (w *Worker) commitAll(ctx context.Context) error {
 		if !ok {
 			return ctx.Err()
 		}
-		if err := w.gate.pass(ctx); err != nil {
+		if _, err := w.gate.pass(ctx); err != nil {
 			return err
 		}
 		var err error
@@ -72,8 +72,8 @@ func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte,
 		w.counts.records.Add(1)
 		return buffer, w.next(ctx, c)
 	}
-	if err := w.refused(ctx, c, outcome, cause); err != nil {
-		return buffer, err
+	if err := w.refused(c.part.ctx, c, outcome, cause); err != nil {
+		return buffer, c.part.whileServed(err)
 	}
 	return buffer, w.next(ctx, c)
 }
@@ -132,6 +132,7 @@ func (w *Worker) refused(ctx context.Context, c *capture, outcome topology.Outco
 			return fmt.Errorf("store record of %s: %w", c.id, cause)
 		}
 	}
+	c.number = w.gate.now()
 	last, seq, bad, err := w.lastRecord(ctx, c.id)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@
 //	killed between record and snapshot  it folds from the snapshot before, or from frame 1
 //	killed between snapshot and mark    it reads from the mark before, and passes over what it knows
 //	a snapshot, and its record lost     ahead of the last record: ignored
-//	a zombie's older snapshot           fits as well: more frames are folded again
+//	a zombie's older snapshot           refused: it is written behind another than the one that stands
 //	a zombie's mark                     refused: whoever takes a partition writes the key first
 //	the store's tail is lost            mark and record are not where they were: the partition is taken
 //	                                    anew from its first frame; until that is known nothing is folded

@@ -37,7 +37,7 @@ func (e *errands) take() []func(context.Context) error {
 // are some.
 func (e *errands) run(ctx context.Context, gate *gate, spare []func(context.Context) error) error {
 	one := func(do func(context.Context) error) error {
-		if err := gate.pass(ctx); err != nil {
+		if _, err := gate.pass(ctx); err != nil {
 			return err
 		}
 		return do(ctx)

@@ -202,6 +202,7 @@ type fault struct {
 	n      int
 	decide func(n int) how
 	before func() // called before each publish
+	after  func() // and after each
 }
 
 type how int
@@ -233,6 +234,9 @@ func (f *fault) PublishMsg(ctx context.Context, msg *nats.Msg, opts ...jetstream
 		return nil, fmt.Errorf("publish: %w", errInjected)
 	}
 	ack, err := f.JetStream.PublishMsg(ctx, msg, opts...)
+	if f.after != nil {
+		f.after()
+	}
 	if what == lost {
 		return nil, fmt.Errorf("read answer: %w", errInjected)
 	}

@@ -58,7 +58,7 @@ func (w *Worker) sendHeads(ctx context.Context) error {
 				continue
 			}
 			for _, c := range p.takeChanged() {
-				if err := p.sendHeadsOf(ctx, c); err != nil {
+				if err := p.sendHeadsOf(c); err != nil {
 					return err
 				}
 			}
@@ -74,7 +74,7 @@ func (p *partition) takeChanged() []*capture {
 	return changed
 }
 
-func (p *partition) sendHeadsOf(ctx context.Context, c *capture) error {
+func (p *partition) sendHeadsOf(c *capture) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed = false
@@ -91,7 +91,7 @@ func (p *partition) sendHeadsOf(ctx context.Context, c *capture) error {
 		return nil
 	})
 	if bad != nil {
-		return p.park(ctx, c, bad, c.frame, c.rawSeq)
+		return p.whileServed(p.park(p.ctx, c, bad, c.frame, c.rawSeq))
 	}
 	for _, session := range slices.Sorted(maps.Keys(bySession)) {
 		for heads := range slices.Chunk(bySession[session], maxHeads) {

@@ -67,6 +67,28 @@ func TestDeltasAreLiveAndNotHistory(t *testing.T) {
 	}
 }
 
+// TestHeadsBehindARecord: a message stays open, and behind its last frame an event of another session is
+// stored. The worker ends, twice; each time the next one sends the heads of the message, though no frame
+// of its capture comes, and no snapshot names it.
+func TestHeadsBehindARecord(t *testing.T) {
+	s := natstest.Start(t)
+	tp := newTap(t, s.JS, identity(1))
+	tp.say(t, "say 1 still ", "say 1 open ", "tool 2 grep")
+	w, stop := run(t, stage.Options{JS: s.JS})
+	require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
+	stop() // the mark is stored
+	next := follow(t, s.NC, schema.Transcript{Identity: tp.id, Session: 1})
+	for range 2 {
+		_, js := s.Connect(t)
+		_, stop = run(t, stage.Options{JS: js})
+		event, heads := next()
+		require.Nil(t, event)
+		require.Equal(t, &schema.Heads{Frame: 4, Heads: []schema.Head{{MessageID: "m2", Next: 2}}}, heads)
+		stop()
+	}
+	check(t, s.JS, tp)
+}
+
 func TestLargeDeltaIsNotSent(t *testing.T) {
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))

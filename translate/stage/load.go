@@ -28,24 +28,42 @@ func (p *partition) load(ctx context.Context, c *capture, look bool) error {
 }
 
 // begin starts the capture's fold behind its last record, from its snapshot where that may be used.
-// c.mu is held.
+// If the streams change under it, it begins once more. c.mu is held.
 func (p *partition) begin(ctx context.Context, c *capture, look bool) error {
+	for {
+		number, err := p.worker.gate.pass(ctx)
+		if err != nil {
+			return err
+		}
+		c.number = number
+		if err := p.beginOnce(ctx, c, look); !errors.Is(err, errOtherStreams) {
+			return err
+		}
+	}
+}
+
+func (p *partition) beginOnce(ctx context.Context, c *capture, look bool) error {
 	last, seq, bad, err := p.worker.lastRecord(ctx, c.id)
 	if err != nil {
 		return err
 	}
 	c.parkedKnown = max(c.parkedKnown, p.worker.parked.read.Load())
 	c.begin(p.worker.opts.Catalogue, last, seq)
-	if bad != nil {
-		return p.parkRecords(ctx, c, bad)
-	}
-	if last != nil {
+	if last != nil { // before it is asked whether the streams are still the same
 		p.mark.noteRecord(seq, last.rec.Chain)
 	}
-	if !look || c.distrusts {
-		return nil
+	if bad == nil && look && !c.distrusts {
+		if err := p.resume(ctx, c, last); err != nil {
+			return err
+		}
 	}
-	return p.resume(ctx, c, last)
+	switch {
+	case !p.worker.gate.same(c.number):
+		return errOtherStreams
+	case bad != nil:
+		return p.parkRecords(ctx, c, bad)
+	}
+	return nil
 }
 
 // loadWhole readies a capture that is not in memory and folds all that is stored of it. c.mu is held.
@@ -68,6 +86,10 @@ func (p *partition) catchUp(ctx context.Context, c *capture, before uint64) erro
 	subject := schema.RawSubject(c.id, p.worker.info.Partitions)
 	var events []schema.Event
 	return p.worker.retry(ctx, "read frames of "+c.id.String(), func() error {
+		number, err := p.worker.gate.pass(ctx)
+		if err != nil {
+			return err
+		}
 		for m, err := range topology.Read(ctx, p.worker.js, topology.Raw, subject, c.rawSeq+1) {
 			if err != nil {
 				return err
@@ -76,7 +98,7 @@ func (p *partition) catchUp(ctx context.Context, c *capture, before uint64) erro
 				return nil
 			}
 			p.worker.counts.reread.Add(1)
-			if events, err = p.fold(ctx, c, m, events[:0]); err != nil {
+			if events, err = p.fold(ctx, c, m, number, events[:0]); err != nil {
 				return err
 			}
 			clear(events)

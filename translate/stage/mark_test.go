@@ -108,7 +108,7 @@ func TestMarkWriteFails(t *testing.T) {
 			tp := newTap(t, s.JS, identity(1))
 			p := tp.id.Partition(schema.Partitions)
 			js := &fault{JetStream: s.JS, on: topology.ParkedSubject(markKey(tp.id)), decide: func(n int) how {
-				if n%3 != 0 { // the first two, and two of each three
+				if n%3 != 0 { // the first two, which take the mark, and two of each three
 					return what
 				}
 				return clean
@@ -143,7 +143,7 @@ func TestZombieMovesNoMark(t *testing.T) {
 	js := &fault{JetStream: s.JS, on: topology.ParkedSubject(markKey(tp.id))}
 	n := 0
 	js.before = func() {
-		if n++; n == 2 { // it has the mark; then it is stopped
+		if n++; n == 3 { // it has the mark, and has moved it once; then it is stopped
 			close(away)
 			<-back
 		}

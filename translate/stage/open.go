@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
@@ -29,7 +30,7 @@ func (p *partition) answer(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case request := <-requests:
-			if err := p.worker.gate.pass(ctx); err != nil {
+			if _, err := p.worker.gate.pass(ctx); err != nil {
 				return err
 			}
 			if err := p.reply(ctx, request); err != nil {
@@ -39,10 +40,11 @@ func (p *partition) answer(ctx context.Context) error {
 	}
 }
 
-// reply answers one request. A request that names no capture of this partition gets no answer.
+// reply answers one request. A request that names no capture of this partition, or no inbox, gets
+// no answer.
 func (p *partition) reply(ctx context.Context, request *nats.Msg) error {
 	_, id, err := schema.ParseSubject(request.Subject)
-	if err != nil || request.Reply == "" || request.Subject != schema.OpenSubject(id, p.worker.info.Partitions) {
+	if err != nil || !isInbox(request.Reply) || request.Subject != schema.OpenSubject(id, p.worker.info.Partitions) {
 		p.worker.log.Warn().Str("subject", request.Subject).Str("reply", request.Reply).Msg("request that cannot be answered")
 		return nil
 	}
@@ -70,6 +72,12 @@ func (p *partition) reply(ctx context.Context, request *nats.Msg) error {
 		}
 	}
 	return nil
+}
+
+// isInbox reports whether an answer may go to a subject. Whoever asks names it, and may have no right to
+// publish there; the worker does: so it is none of the streams', the buckets' or the server's.
+func isInbox(reply string) bool {
+	return reply != "" && !strings.HasPrefix(reply, "steno.") && !strings.HasPrefix(reply, "$")
 }
 
 // openReply tells what the capture holds unfinished. c.mu is held.

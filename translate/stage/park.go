@@ -175,6 +175,11 @@ func (p *partition) storeParked(ctx context.Context, c *capture) error {
 		p.errands.add(func(ctx context.Context) error { return p.foldAgain(ctx, c) })
 		return nil
 	}
+	if !p.worker.gate.same(c.number) { // the key may stand beside other streams than those that were folded
+		c.overtaken = true
+		p.redrive(c.id, c.parkedRevision)
+		return nil
+	}
 	c.parkedStored, c.redriven = true, 0
 	p.worker.counts.parked.Add(1)
 	c.fold = nil
@@ -201,10 +206,13 @@ func (p *partition) foldAgain(ctx context.Context, c *capture) error {
 // fold began stands: it says that another worker has parked the capture, or it is one's own, stored by a
 // write whose answer was lost, or a request to fold the capture again, which this worker is told of.
 // Where it was deleted since, the capture was redriven and came through, and what this fold says of it
-// is overtaken.
+// is overtaken; so is what was read over a connection that was lost.
 func (p *partition) putParked(ctx context.Context, c *capture, value []byte) (overtaken bool, err error) {
 	subject := topology.ParkedSubject(c.id.Subject())
 	for behind := uint64(0); ; {
+		if !p.worker.gate.same(c.number) {
+			return true, nil
+		}
 		ack, err := p.worker.js.PublishMsg(ctx, &nats.Msg{Subject: subject, Data: value}, jetstream.WithExpectLastSequencePerSubject(behind))
 		if err == nil {
 			c.parkedRevision = ack.Sequence

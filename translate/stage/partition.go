@@ -27,7 +27,8 @@ type partition struct {
 	round   atomic.Uint64 // counts the looks at idle captures
 	mark    spots
 	marking marking
-	lost    atomic.Bool // the streams do not have any more what it has folded
+	lost    atomic.Bool     // the streams do not have any more what it has folded
+	ctx     context.Context //nolint:containedctx // ends with it, also for whoever works for its captures elsewhere
 	backlog backlog
 	waiting *waiting
 	errands *errands
@@ -37,6 +38,7 @@ type partition struct {
 	ended   chan struct{} // closed when it has ended
 	// Those of the consuming goroutine alone: captures that had a snapshot at first, and scratch.
 	saved  map[schema.Identity]struct{}
+	doubt  map[schema.Identity]struct{} // parked over streams that were lost: to be folded again
 	events []schema.Event
 	line   []byte
 
@@ -64,24 +66,31 @@ func newPartition(w *Worker, number uint32, waiting *waiting) *partition {
 
 // consume folds the partition's frames as they come, from the mark on.
 func (p *partition) consume(ctx context.Context) error {
-	return topology.Consume(ctx, p.worker.js, topology.Raw, p.subject, p.folded.Load()+1, func(m topology.Message) error {
-		if err := p.backlog.wait(ctx); err != nil {
+	for {
+		number, err := p.worker.gate.pass(ctx)
+		if err != nil {
 			return err
 		}
-		if err := p.worker.gate.pass(ctx); err != nil {
+		err = topology.Consume(ctx, p.worker.js, topology.Raw, p.subject, p.folded.Load()+1, func(m topology.Message) error {
+			if err := p.backlog.wait(ctx); err != nil {
+				return err
+			}
+			if err := p.handle(ctx, m, number); err != nil {
+				return err
+			}
+			p.mark.noteFrame(m.Seq, m.Header.Get(schema.HeaderChain))
+			p.folded.Store(m.Seq)
+			return nil
+		})
+		if !errors.Is(err, errOtherStreams) {
 			return err
 		}
-		if err := p.handle(ctx, m); err != nil {
-			return err
-		}
-		p.mark.noteFrame(m.Seq, m.Header.Get(schema.HeaderChain))
-		p.folded.Store(m.Seq)
-		return nil
-	})
+	}
 }
 
-// handle folds one delivered frame. Its error ends the partition.
-func (p *partition) handle(ctx context.Context, m topology.Message) error {
+// handle folds one frame that was delivered over the connection of a number. Its error ends the partition,
+// unless it is errOtherStreams.
+func (p *partition) handle(ctx context.Context, m topology.Message, number uint64) error {
 	c := p.lockSubject(m.Subject)
 	if c == nil {
 		// No capture has this subject, so there is nothing to fold or to park. The frame stays stored.
@@ -104,7 +113,7 @@ func (p *partition) handle(ctx context.Context, m topology.Message) error {
 		}
 	}
 	var err error
-	p.events, err = p.fold(ctx, c, m, p.events[:0])
+	p.events, err = p.fold(ctx, c, m, number, p.events[:0])
 	if err == nil && m.Seq > p.taken.Load() {
 		p.sendDeltas(p.events)
 	}
@@ -114,15 +123,17 @@ func (p *partition) handle(ctx context.Context, m topology.Message) error {
 }
 
 // fold folds one message of the capture unless that is done, and appends its events to dst. A
-// deterministic failure parks the capture. c.mu is held.
-func (p *partition) fold(ctx context.Context, c *capture, m topology.Message, dst []schema.Event) ([]schema.Event, error) {
+// deterministic failure parks the capture. errOtherStreams says that the message came over another
+// connection than the one there is. c.mu is held.
+func (p *partition) fold(ctx context.Context, c *capture, m topology.Message, number uint64, dst []schema.Event) ([]schema.Event, error) {
 	if c.parked != nil || m.Seq <= c.rawSeq {
 		return dst, nil
 	}
+	c.number = number
 	f, err := schema.FrameFromHeader(m.Header, m.Data)
 	if err != nil {
 		err = fmt.Errorf("read frame of %s at sequence %d: %w", c.id, m.Seq, err)
-		return dst, p.park(ctx, c, &failure{ReasonHeader, err}, c.frame+1, m.Seq)
+		return dst, p.parkFrame(ctx, c, &failure{ReasonHeader, err}, c.frame+1, m)
 	}
 	if f.Blob != "" {
 		err := p.worker.retry(ctx, "get blob of a frame of "+c.id.String(), func() error {
@@ -138,7 +149,10 @@ func (p *partition) fold(ctx context.Context, c *capture, m topology.Message, ds
 	}
 	if err != nil {
 		err = fmt.Errorf("read frame %d of %s: %w", f.Seq, c.id, err)
-		return dst, p.park(ctx, c, &failure{ReasonBlob, err}, f.Seq, m.Seq)
+		return dst, p.parkFrame(ctx, c, &failure{ReasonBlob, err}, f.Seq, m)
+	}
+	if !p.stands(m, number) {
+		return dst, errOtherStreams
 	}
 	events, bad := c.step(dst, &f, m.Seq)
 	if bad != nil {
@@ -147,6 +161,21 @@ func (p *partition) fold(ctx context.Context, c *capture, m topology.Message, ds
 	p.worker.counts.frames.Add(1)
 	p.touch(c)
 	return events, nil
+}
+
+// stands takes note of a message before it is folded, and reports whether the streams are those that it
+// was read from. In this order whoever looks at them after a reconnect looks for this message, too.
+func (p *partition) stands(m topology.Message, number uint64) bool {
+	p.mark.noteAhead(m.Seq, m.Header.Get(schema.HeaderChain))
+	return p.worker.gate.same(number)
+}
+
+// parkFrame parks the capture at a message that cannot be folded. c.mu is held.
+func (p *partition) parkFrame(ctx context.Context, c *capture, bad *failure, frame uint64, m topology.Message) error {
+	if !p.stands(m, c.number) {
+		return errOtherStreams
+	}
+	return p.park(ctx, c, bad, frame, m.Seq)
 }
 
 // lockSubject finds or makes the capture of a raw subject and locks it; nil if the subject is no

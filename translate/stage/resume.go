@@ -17,12 +17,13 @@ var errUnfit = errors.New("snapshot does not fit")
 // form, of the translator of the last record, not ahead of that record, and of the frames that are
 // stored. Whatever else it is, it is ignored, and the fold begins at frame 1. c.mu is held.
 func (p *partition) resume(ctx context.Context, c *capture, last *seen) error {
-	s, why, err := p.worker.lastSnapshot(ctx, c.id)
+	at, s, why, err := p.worker.lastSnapshot(ctx, c.id)
+	c.standing = at
 	if err != nil || s == nil && why == nil {
 		return err
 	}
 	if why == nil {
-		why, err = p.stands(ctx, c.id, s)
+		why, err = p.fitting(ctx, c.id, s)
 	}
 	if err != nil {
 		return err
@@ -39,9 +40,9 @@ func (p *partition) resume(ctx context.Context, c *capture, last *seen) error {
 	return nil
 }
 
-// stands looks for the snapshot's frame on STENO_RAW. why says that another one is there, or none where
+// fitting looks for the snapshot's frame on STENO_RAW. why says that another one is there, or none where
 // one must be: the last frame of a capture is never purged.
-func (p *partition) stands(ctx context.Context, id schema.Identity, s *snapshot) (why, err error) {
+func (p *partition) fitting(ctx context.Context, id schema.Identity, s *snapshot) (why, err error) {
 	if created := p.worker.info.Created[topology.Raw]; !s.Created.Equal(created) {
 		return fmt.Errorf("use snapshot of %s: it is of the %s made at %s, this one was made at %s: %w",
 			id, topology.Raw, s.Created, created, errUnfit), nil
@@ -64,6 +65,8 @@ func (p *partition) stands(ctx context.Context, id schema.Identity, s *snapshot)
 		case m.Subject != subject || m.Header.Get(schema.HeaderChain) != s.Chain || m.Header.Get(schema.HeaderSeq) != fmt.Sprint(s.Frame):
 			why = fmt.Errorf("use snapshot of %s: at sequence %d stands frame %s of %s, not its frame %d: %w",
 				id, s.StreamSeq, m.Header.Get(schema.HeaderSeq), m.Subject, s.Frame, errUnfit)
+		default:
+			p.mark.noteAhead(s.StreamSeq, s.Chain)
 		}
 		return nil
 	})
@@ -121,7 +124,7 @@ func (c *capture) restore(catalogue *translate.Catalogue, s *snapshot, last *see
 	}
 	c.fold, c.frame, c.rawSeq, c.chain, c.lastChain = fold, s.Frame, s.StreamSeq, s.Chain, s.LastChain
 	c.sessions, c.about, c.seen = state.sessions, state.about, last
-	c.resumed, c.kept, c.blob = true, s.Frame, s.blob
+	c.resumed, c.kept = true, s.Frame
 	return nil
 }
 

@@ -60,7 +60,7 @@ func (w *Worker) take(p *partition) {
 	s.by[p.number] = p
 	ctx, stop := context.WithCancel(s.ctx)
 	reading, enough := context.WithCancel(ctx)
-	p.stop, p.enough = stop, enough
+	p.ctx, p.stop, p.enough = ctx, stop, enough
 	s.group.Go(func() error {
 		defer close(p.ended)
 		defer enough()
@@ -105,22 +105,41 @@ func (w *Worker) takeAnew(p *partition) {
 	p.lost.Store(true)
 	p.stop()
 	<-p.ended
-	p.abandon()
-	w.take(newPartition(w, p.number, p.waiting))
+	next := newPartition(w, p.number, p.waiting)
+	next.doubt = p.abandon()
+	w.take(next)
 }
 
-// abandon lets go of what is not stored. A record that is on its way may still be stored.
-func (p *partition) abandon() {
+// abandon lets go of what is not stored, and gives the captures that this partition has parked. A record
+// that is on its way may still be stored.
+func (p *partition) abandon() (parked map[schema.Identity]struct{}) {
+	p.forgetParked()
 	p.mu.Lock()
 	all := slices.Collect(maps.Values(p.captures))
 	p.mu.Unlock()
+	parked = map[schema.Identity]struct{}{}
 	for _, c := range all {
 		c.mu.Lock()
+		if c.parked != nil && (!c.parkedStored || c.parkedRevision != 0) {
+			parked[c.id] = struct{}{}
+		}
+		if c.parkedStored {
+			p.worker.counts.parked.Add(^uint64(0))
+		}
 		c.dropAll()
 		c.parked = nil
 		p.forget(c)
 		c.mu.Unlock()
 	}
+	return parked
+}
+
+// whileServed is an error of what was done for the partition, nil if that was cut short by its end.
+func (p *partition) whileServed(err error) error {
+	if p.ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // drain ends a partition: nothing more is read, and what was folded is stored, if ctx lasts.
@@ -140,28 +159,13 @@ func (p *partition) drain(ctx context.Context) {
 // serve folds the partition's frames until reading ends, and answers for its captures until ctx does.
 func (p *partition) serve(ctx, reading context.Context) error {
 	w := p.worker
-	err := w.retry(ctx, fmt.Sprintf("take partition %d", p.number), func() error {
-		last, _, err := topology.Last(ctx, w.js, topology.Raw, p.subject)
-		p.taken.Store(last.Seq)
-		return err
-	})
-	if err == nil {
-		err = w.retry(ctx, "list parked captures", func() error { return p.takeParked(ctx) })
-	}
-	var open []schema.Identity
-	if err == nil {
-		err = w.retry(ctx, "list snapshots", func() (err error) { open, err = p.takeSnapshots(ctx); return err })
-	}
-	if err == nil {
-		err = p.takeMark(ctx)
-	}
+	open, err := p.takeAll(ctx)
 	if err != nil {
 		return err
 	}
 	for _, id := range p.waiting.ids() {
 		p.errands.add(func(ctx context.Context) error { return p.wakeFor(ctx, id) })
 	}
-	close(p.began)
 	defer p.lastMark(ctx)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -180,6 +184,45 @@ func (p *partition) serve(ctx, reading context.Context) error {
 	return group.Wait()
 }
 
+// takeAll reads where the partition begins, over one connection: from then on whoever looks at the streams
+// after a reconnect looks at what it has read, too. It gives the captures in which messages are open.
+func (p *partition) takeAll(ctx context.Context) (open []schema.Identity, err error) {
+	for first := true; ; first = false {
+		number, err := p.worker.gate.pass(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if open, err = p.takeOnce(ctx); err != nil {
+			return nil, err
+		}
+		if first {
+			close(p.began)
+		}
+		if p.worker.gate.same(number) {
+			return open, nil
+		}
+	}
+}
+
+func (p *partition) takeOnce(ctx context.Context) (open []schema.Identity, err error) {
+	w := p.worker
+	err = w.retry(ctx, fmt.Sprintf("take partition %d", p.number), func() error {
+		last, _, err := topology.Last(ctx, w.js, topology.Raw, p.subject)
+		p.taken.Store(last.Seq)
+		return err
+	})
+	if err == nil {
+		err = w.retry(ctx, "list parked captures", func() error { return p.takeParked(ctx) })
+	}
+	if err == nil {
+		err = w.retry(ctx, "list snapshots", func() (err error) { open, err = p.takeSnapshots(ctx); return err })
+	}
+	if err == nil {
+		err = p.takeMark(ctx)
+	}
+	return open, err
+}
+
 // lastMark stores the mark once more when the partition has ended.
 func (p *partition) lastMark(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastMarkWithin)
@@ -189,19 +232,29 @@ func (p *partition) lastMark(ctx context.Context) {
 	}
 }
 
-// takeParked takes over the captures that an earlier worker parked.
+// forgetParked lets go of the captures that an earlier worker parked and that were not seen yet.
+func (p *partition) forgetParked() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.worker.counts.parked.Add(-uint64(len(p.parkedBefore)))
+	clear(p.parkedBefore)
+}
+
+// takeParked takes over the captures that an earlier worker parked, and has those folded again that this
+// one has parked over streams that were lost.
 func (p *partition) takeParked(ctx context.Context) error {
 	listed, err := ListParked(ctx, p.worker.js)
 	if err != nil {
 		return err
 	}
+	p.forgetParked()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, parked := range listed {
-		_, there := p.parkedBefore[parked.Identity]
+		_, doubtful := p.doubt[parked.Identity]
 		switch {
-		case there || parked.Identity.Partition(p.worker.info.Partitions) != p.number:
-		case parked.Redrive:
+		case parked.Identity.Partition(p.worker.info.Partitions) != p.number:
+		case parked.Redrive || doubtful:
 			p.redrive(parked.Identity, parked.Revision)
 		default:
 			p.parkedBefore[parked.Identity] = &parked.Parked

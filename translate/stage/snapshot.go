@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
@@ -59,9 +60,18 @@ func (c *capture) ready() *snapshot {
 	return c.snap
 }
 
+// standing is the snapshot message that a capture's subject holds, as far as is known.
+type standing struct {
+	seq  uint64 // on STENO_STATE; 0: there is none
+	blob string // where its state is, if that is large
+}
+
 // keep stores a snapshot. One that fails is made again later: nothing but work depends on it.
 func (w *Worker) keep(ctx context.Context, c *capture, s *snapshot) error {
-	err := w.putSnapshot(ctx, c.id, s)
+	c.mu.Lock()
+	behind := c.standing
+	c.mu.Unlock()
+	now, stored, gone, err := w.putSnapshot(ctx, c, s, behind)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -69,79 +79,151 @@ func (w *Worker) keep(ctx context.Context, c *capture, s *snapshot) error {
 		w.counts.retries.Add(1)
 		w.log.Warn().Err(err).Stringer("capture", c.id).Msg("store snapshot; a later one will do")
 	}
-	old, err := w.kept(ctx, c, s, err == nil)
-	if old != "" && err == nil {
-		if err := w.states.Delete(ctx, c.id, old); err != nil {
-			w.log.Debug().Err(err).Stringer("capture", c.id).Msg("delete the state of the last snapshot")
+	err = w.kept(ctx, c, s, now, stored)
+	for _, name := range gone {
+		if err := w.states.Delete(ctx, c.id, name); err != nil {
+			w.log.Debug().Err(err).Stringer("capture", c.id).Msg("delete a state that no snapshot names")
 		}
 	}
 	return err
 }
 
-// kept takes note of a snapshot that is stored, or is not, and gives the blob of the one before it, which
-// nothing names any more; empty if there is none.
-func (w *Worker) kept(ctx context.Context, c *capture, s *snapshot, stored bool) (old string, err error) {
+// kept takes note of what the capture's subject holds now, and whether that is this snapshot.
+func (w *Worker) kept(ctx context.Context, c *capture, s *snapshot, now standing, stored bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.snap != s { // the capture began anew meanwhile
-		return "", w.next(ctx, c)
+	if now.seq > c.standing.seq { // else it was read anew meanwhile
+		c.standing = now
 	}
-	c.snap = nil
+	if c.snap != s { // the capture began anew meanwhile
+		return w.next(ctx, c)
+	}
+	c.snap, c.standing = nil, now
 	if !stored {
 		c.later()
-		return "", w.next(ctx, c)
+		return w.next(ctx, c)
 	}
 	w.counts.snapshots.Add(1)
-	if c.blob != s.blob {
-		old = c.blob
-	}
-	c.kept, c.blob, c.distrusts = s.Frame, s.blob, false
+	c.kept, c.distrusts = s.Frame, false
 	c.covered(s.StreamSeq)
 	c.due() // the frames that came meanwhile may be many
-	return old, w.next(ctx, c)
+	return w.next(ctx, c)
 }
 
-func (w *Worker) putSnapshot(ctx context.Context, id schema.Identity, s *snapshot) error {
-	msg := &nats.Msg{Subject: schema.StateSubject(id, w.info.Partitions), Header: s.Header(id), Data: s.State}
+// snapshotTries bounds how often a snapshot is written behind another one that has come in between.
+const snapshotTries = 3
+
+// putSnapshot writes a snapshot behind the one that the capture's subject is known to hold. Where it holds
+// another one by then, that one stays if it is as far and can be used: a worker that was away for long
+// moves nothing back. It gives what the subject holds, whether that is this snapshot, and the states that
+// no snapshot names any more, since what named them was replaced, or can never be stored.
+func (w *Worker) putSnapshot(ctx context.Context, c *capture, s *snapshot, behind standing) (now standing, stored bool, gone []string, err error) {
+	msg := &nats.Msg{Subject: schema.StateSubject(c.id, w.info.Partitions), Header: s.Header(c.id), Data: s.State}
 	if len(msg.Data) > schema.MaxInline {
-		sha, err := w.states.Put(ctx, id, msg.Data)
-		if err != nil {
-			return err
+		if s.blob, err = w.states.Put(ctx, c.id, msg.Data); err != nil {
+			return behind, false, nil, err
 		}
-		msg.Header.Set(schema.HeaderBlob, sha)
-		msg.Data, s.blob = nil, sha
+		msg.Header.Set(schema.HeaderBlob, s.blob)
+		msg.Data = nil
 	}
-	_, err := w.js.PublishMsg(ctx, msg)
-	return err
+	for try := 1; ; try++ {
+		ack, err := w.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(behind.seq))
+		if err == nil {
+			return standing{ack.Sequence, s.blob}, true, replaced(behind, s.blob), nil
+		}
+		there, one, readErr := w.readSnapshot(ctx, c.id)
+		switch {
+		case readErr != nil && !isUnusable(readErr):
+			return behind, false, nil, errors.Join(err, readErr)
+		case there == behind: // it may still come to be stored
+			if topology.Classify(err) == topology.Busy && try < snapshotTries {
+				continue
+			}
+			return behind, false, nil, err
+		case one != nil && there.blob == s.blob && one.Header(c.id)[schema.HeaderSHA][0] == msg.Header.Get(schema.HeaderSHA):
+			return there, true, replaced(behind, s.blob), nil // by a write whose answer was lost, or the same one
+		}
+		ahead, readErr := w.ahead(ctx, c, one, s)
+		switch {
+		case readErr != nil:
+			return behind, false, nil, errors.Join(err, readErr)
+		case ahead: // this one is written behind what is not there any more: it never comes to be stored
+			return there, false, replaced(standing{blob: s.blob}, there.blob), nil
+		case try == snapshotTries:
+			return there, false, replaced(standing{blob: s.blob}, there.blob), err
+		}
+		behind = there
+	}
+}
+
+// replaced is the state that a snapshot named, unless the one that stands names it.
+func replaced(old standing, now string) []string {
+	if old.blob == "" || old.blob == now {
+		return nil
+	}
+	return []string{old.blob}
+}
+
+// ahead reports whether a stored snapshot is further than one that is to be stored, and can be used.
+func (w *Worker) ahead(ctx context.Context, c *capture, there, s *snapshot) (bool, error) {
+	if there == nil || there.Frame <= s.Frame {
+		return false, nil
+	}
+	why, err := c.part.fitting(ctx, c.id, there)
+	return why == nil && err == nil, err
 }
 
 // lastSnapshot reads the capture's snapshot from the stream's leader; nil if there is none. why says that
 // it is not to be used; err is ctx's or hopeless.
-func (w *Worker) lastSnapshot(ctx context.Context, id schema.Identity) (s *snapshot, why, err error) {
+func (w *Worker) lastSnapshot(ctx context.Context, id schema.Identity) (at standing, s *snapshot, why, err error) {
+	err = w.retry(ctx, "read snapshot of "+id.String(), func() (err error) {
+		at, s, err = w.readSnapshot(ctx, id)
+		if why = nil; isUnusable(err) {
+			why, err = err, nil
+		}
+		return err
+	})
+	return at, s, why, err
+}
+
+// isUnusable tells a snapshot that is not to be had whole from one that cannot be read now.
+func isUnusable(err error) bool {
+	return errors.Is(err, topology.ErrBlob) || errors.Is(err, schema.ErrSnapshot)
+}
+
+// readSnapshot reads what the capture's subject holds. Of a snapshot whose state is gone the error wraps
+// topology.ErrBlob, of one that is damaged schema.ErrSnapshot.
+func (w *Worker) readSnapshot(ctx context.Context, id schema.Identity) (standing, *snapshot, error) {
 	subject := schema.StateSubject(id, w.info.Partitions)
-	err = w.retry(ctx, "read snapshot of "+id.String(), func() error {
-		s, why = nil, nil
+	var gone standing // whose state could not be had, and why
+	var why error
+	for {
 		m, ok, err := topology.Last(ctx, w.js, topology.State, subject)
 		if err != nil || !ok {
-			return err
+			return standing{}, nil, err
 		}
-		payload, sha := m.Data, m.Header.Get(schema.HeaderBlob)
-		if sha != "" {
-			if payload, err = w.states.Get(ctx, id, sha); errors.Is(err, topology.ErrBlob) {
-				why = fmt.Errorf("read snapshot of %s: %w", id, err)
-				return nil
+		at := standing{m.Seq, m.Header.Get(schema.HeaderBlob)}
+		if why != nil && at == gone {
+			return at, nil, why
+		}
+		payload := m.Data
+		if at.blob != "" {
+			payload, err = w.states.Get(ctx, id, at.blob)
+			if err != nil {
+				err = fmt.Errorf("read snapshot of %s: %w", id, err)
+			}
+			if errors.Is(err, topology.ErrBlob) { // its successor may stand there by now
+				gone, why = at, err
+				continue
 			}
 			if err != nil {
-				return err
+				return at, nil, err
 			}
 		}
 		decoded, err := schema.DecodeSnapshot(id, m.Header, payload)
 		if err != nil {
-			why = err
-			return nil
+			return at, nil, err
 		}
-		s = &snapshot{Snapshot: decoded, blob: sha}
-		return nil
-	})
-	return s, why, err
+		return at, &snapshot{Snapshot: decoded, blob: at.blob}, nil
+	}
 }

@@ -1,11 +1,21 @@
 package stage
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/steno-io/steno/schema/topology"
+)
 
 // spot is a message of a stream: nothing stands there but one with this chain. Zero is before the first.
 type spot struct {
 	seq   uint64
 	chain string
+}
+
+// landmark is a spot of one of the streams.
+type landmark struct {
+	stream string
+	spot
 }
 
 // maxSpots bounds the places where a mark may stand; when there are too many, every other one goes.
@@ -16,6 +26,7 @@ type spots struct {
 	mu     sync.Mutex
 	frame  spot   // of the last frame handled
 	record spot   // the newest one that is known to be acknowledged
+	ahead  spot   // the furthest frame that any capture was folded from
 	frames []spot // where the mark may stand, rising
 }
 
@@ -23,7 +34,7 @@ type spots struct {
 func (s *spots) begin(frame, record spot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.frame, s.record, s.frames = frame, record, []spot{frame}
+	s.frame, s.record, s.ahead, s.frames = frame, record, spot{}, []spot{frame}
 }
 
 func (s *spots) noteFrame(seq uint64, chain string) {
@@ -38,6 +49,22 @@ func (s *spots) noteRecord(seq uint64, chain string) {
 		s.record = spot{seq, chain}
 	}
 	s.mu.Unlock()
+}
+
+// noteAhead takes note of a frame before it is folded: a capture may be read beyond the last frame handled.
+func (s *spots) noteAhead(seq uint64, chain string) {
+	s.mu.Lock()
+	if seq > s.ahead.seq {
+		s.ahead = spot{seq, chain}
+	}
+	s.mu.Unlock()
+}
+
+// landmarks are the messages that must stand if what was folded and stored is to stand.
+func (s *spots) landmarks() []landmark {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return []landmark{{topology.Raw, s.frame}, {topology.Raw, s.ahead}, {topology.Events, s.record}}
 }
 
 // now gives the last frame handled and the newest record.

@@ -59,6 +59,7 @@ func (c *capture) step(dst []schema.Event, f *schema.Frame, seq uint64) (events 
 			return dst, &failure{ReasonDiverged, err}
 		}
 		c.seen = nil
+		covered = covered && len(c.fold.Open().Frames) == 0 // else it is kept in sight, as in drop
 	}
 	c.frame, c.rawSeq, c.chain = f.Seq, seq, f.Chain
 	if !covered && c.hold == 0 {

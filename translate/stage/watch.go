@@ -31,19 +31,20 @@ func (w *Worker) watch(ctx context.Context) error {
 			}
 			w.gate.close()
 		case <-tick.C: // of many changes some are not told
-			if conn.IsReconnecting() {
+			if conn.IsReconnecting() || w.gate.now() != w.gate.seen.Load() {
 				w.gate.close()
 			}
 		}
 		if !w.gate.shut.Load() || !conn.IsConnected() {
 			continue
 		}
+		number := w.gate.now()
 		if err := w.checkAgain(ctx); err != nil {
 			return err
 		}
-		if len(changed) == 0 {
+		if len(changed) == 0 && w.gate.now() == number {
 			w.parked.again()
-			w.gate.open()
+			w.gate.open(number)
 		}
 	}
 }
@@ -69,10 +70,9 @@ func (w *Worker) checkAgain(ctx context.Context) error {
 		select {
 		case <-p.began:
 		default:
-			continue // it looks by itself
+			continue // it begins again by itself
 		}
-		frame, record := p.mark.now()
-		why, err := p.fits(ctx, frame, record)
+		why, err := p.fits(ctx, p.mark.landmarks()...)
 		if err != nil {
 			return err
 		}

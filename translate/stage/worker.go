@@ -26,7 +26,7 @@ type Worker struct {
 
 	info       topology.Info
 	blobs      *topology.Blobs
-	states     *topology.Blobs // of snapshots
+	states     *topology.States // of snapshots
 	parkedKeys jetstream.KeyValue
 	queue      *queue
 	buffers    buffers
@@ -122,6 +122,8 @@ func (w *Worker) serve(ctx, inner context.Context, group *errgroup.Group, end fu
 
 // open reads what the partitions need.
 func (w *Worker) open(ctx context.Context) error {
+	w.gate.conn = w.js.Conn()
+	w.gate.seen.Store(w.gate.now())
 	err := w.retry(ctx, "check streams", func() (err error) {
 		w.info, err = topology.Check(ctx, w.js)
 		return err
