@@ -44,5 +44,10 @@ func (f Filter) About(s Summary) bool {
 	return (f.Namespace == "" || f.Namespace == s.Transcript.Namespace) &&
 		(f.Protocol == "" || f.Protocol == s.Protocol) &&
 		(f.Status == "" || f.Status == s.Status) &&
-		(f.Agent == "" || strings.Contains(strings.ToLower(s.Agent), strings.ToLower(f.Agent)))
+		f.IsAgent(s.Agent)
+}
+
+// IsAgent reports whether Agent is a part of an agent's name.
+func (f Filter) IsAgent(name string) bool {
+	return strings.Contains(strings.ToLower(name), strings.ToLower(f.Agent))
 }

@@ -212,6 +212,8 @@ func hitsFiltered(t *testing.T, b *bench) {
 		{sink.Filter{Since: At(2)}, []string{"run-1/1:2", "run-0/1:2"}},
 		{sink.Filter{Until: At(2), Namespace: "default"}, []string{"run-1/1:1", "run-0/1:1"}},
 		{sink.Filter{Namespace: "nobody"}, []string{}},
+		{sink.Filter{Agent: "nobody"}, []string{}},
+		{sink.Filter{Agent: "o"}, []string{"run-1/1:2", "run-0/1:2", "run-1/1:1", "run-0/1:1"}},
 	} {
 		for _, limit := range []int{0, 1} {
 			require.Equal(t, c.want, b.hits(sink.SearchQuery{Text: "words", Filter: c.filter, Limit: limit}), "%+v", c.filter)

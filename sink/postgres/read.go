@@ -26,6 +26,9 @@ func (l *Ledger) Transcripts(ctx context.Context, q sink.Query) (sink.Page, erro
 			return sink.Page{}, err
 		}
 	}
+	if query.Agents, err = agents(ctx, l.pool, q.Filter); err != nil {
+		return sink.Page{}, fmt.Errorf("list transcripts of ledger %s: %w", l.name, unreachable(err))
+	}
 	page, err := query.Read(func(p tables.Page, limit int, scan func(tables.Rows) error) error {
 		return l.transcripts(ctx, p, text, limit, scan)
 	})

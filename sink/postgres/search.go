@@ -29,6 +29,9 @@ func (l *Ledger) Search(ctx context.Context, q sink.SearchQuery) (sink.HitPage, 
 	}
 	var page sink.HitPage
 	err = pgx.BeginTxFunc(ctx, l.pool, oneMoment, func(tx pgx.Tx) (err error) {
+		if hits.Agents, err = agents(ctx, tx, hits.Filter); err != nil {
+			return err
+		}
 		if page, err = hits.Read(source{ctx, tx}); err != nil {
 			return err
 		}
@@ -66,6 +69,24 @@ type source struct {
 }
 
 var _ tables.Source = source{}
+
+// asker is a pool or a transaction.
+type asker interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// agents gives the names that the filter leaves, if it asks for one.
+func agents(ctx context.Context, db asker, f sink.Filter) ([]string, error) {
+	if f.Agent == "" {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, tables.Agents+`steno.transcripts t`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	return tables.ScanAgents(rows, f)
+}
 
 // transcriptIDs is the query of the ids of transcripts that a filter leaves.
 const transcriptIDs = `SELECT t.id FROM steno.transcripts t JOIN steno.captures c ON c.id = t.capture`

@@ -47,6 +47,10 @@ type querier interface {
 }
 
 func (l *Ledger) transcripts(ctx context.Context, db querier, p tables.Page, text *search.Query) (sink.Page, error) {
+	var err error
+	if p.Agents, err = agents(ctx, db, p.Filter); err != nil {
+		return sink.Page{}, err
+	}
 	return p.Read(func(p tables.Page, limit int, scan func(tables.Rows) error) error {
 		w := tables.Where{Dialect: dialect}
 		p.Where(&w)

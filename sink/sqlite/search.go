@@ -91,6 +91,9 @@ func (l *Ledger) Search(ctx context.Context, q sink.SearchQuery) (sink.HitPage, 
 	var page sink.HitPage
 	err = l.finding(ctx, func(tx *sql.Tx) error {
 		var err error
+		if hits.Agents, err = agents(ctx, tx, hits.Filter); err != nil {
+			return err
+		}
 		if page, err = hits.Read(source{ctx, tx}); err != nil {
 			return err
 		}
@@ -147,6 +150,19 @@ type source struct {
 }
 
 var _ tables.Source = source{}
+
+// agents gives the names that the filter leaves, if it asks for one.
+func agents(ctx context.Context, db querier, f sink.Filter) ([]string, error) {
+	if f.Agent == "" {
+		return nil, nil
+	}
+	rows, err := db.QueryContext(ctx, tables.Agents+`transcripts t`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
+	return tables.ScanAgents(rows, f)
+}
 
 // transcriptIDs is the query of the ids of transcripts that a filter leaves.
 const transcriptIDs = `SELECT t.id FROM transcripts t JOIN captures c ON c.id = t.capture`

@@ -20,6 +20,7 @@ type Place struct {
 // Hits is a query for a page of hits.
 type Hits struct {
 	Filter sink.Filter
+	Agents []string // whose names the filter leaves, if it asks for one
 	Query  search.Query
 	Limit  int
 	Below  Place // the cursor
@@ -57,7 +58,7 @@ func (h Hits) Where(w *Where, at, transcript, seq, transcripts string) {
 		w.And(`%s < %s`, at, w.Arg(h.Filter.Until.UnixNano()))
 	}
 	about := Where{Dialect: w.Dialect, Args: w.Args}
-	about.About(h.Filter)
+	about.About(h.Filter, h.Agents)
 	if len(about.conditions) > 0 {
 		w.Args = about.Args
 		w.And(`%s IN (%s WHERE %s)`, transcript, transcripts, about.String())
@@ -74,12 +75,15 @@ type Source interface {
 	Event(p Place) ([]byte, error)
 }
 
+// mostPlaces is how many places are read at once.
+const mostPlaces = 10_000
+
 // Read reads the page.
 func (h Hits) Read(from Source) (sink.HitPage, error) {
 	out := sink.HitPage{Hits: []sink.Hit{}}
 	summaries := map[int64]sink.Summary{}
 	next := ""
-	for limit := h.Limit + 1; ; {
+	for limit := h.Limit + 1; ; limit = min(4*limit, mostPlaces) { // the filter left too few
 		places, err := from.Places(h, limit)
 		if err != nil {
 			return sink.HitPage{}, err

@@ -36,6 +36,7 @@ func scanSummary(from Row) (sink.Summary, *sink.Transcript, error) {
 // order of (added_at, id), below the cursor's.
 type Page struct {
 	Filter    sink.Filter
+	Agents    []string // whose names the filter leaves, if it asks for one
 	Limit     int
 	Added, ID int64 // the cursor
 }
@@ -60,7 +61,7 @@ func ReadQuery(q sink.Query) (Page, error) {
 // Where adds the page's conditions.
 func (p Page) Where(w *Where) {
 	w.And(`(t.added_at, t.id) < (%s, %s)`, w.Arg(p.Added), w.Arg(p.ID))
-	w.About(p.Filter)
+	w.About(p.Filter, p.Agents)
 	w.Spoken(p.Filter)
 }
 

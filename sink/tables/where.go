@@ -45,9 +45,42 @@ func (w *Where) String() string {
 	return strings.Join(w.conditions, " AND ")
 }
 
-// About adds what a database can tell of a filter beside its times. Some transcripts may come through
-// that the filter does not leave: Filter decides.
-func (w *Where) About(f sink.Filter) {
+// Agents is the query for the names of all agents, which Filter.Agent is looked for in: a database folds
+// names in its own way.
+const Agents = `SELECT DISTINCT t.agent FROM `
+
+// maxAgents is how many names a query takes.
+const maxAgents = 1000
+
+// ScanAgents reads the names that the filter leaves.
+func ScanAgents(rows Rows, f sink.Filter) ([]string, error) {
+	names := []string{}
+	for rows.Next() {
+		var name Text
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		if f.IsAgent(string(name)) {
+			names = append(names, string(name))
+		}
+	}
+	return names, rows.Err()
+}
+
+// About adds what a database can tell of a filter beside its times; agents are the names that it leaves.
+// Some transcripts may come through that the filter does not leave: Filter decides.
+func (w *Where) About(f sink.Filter, agents []string) {
+	switch {
+	case f.Agent == "" || len(agents) > maxAgents:
+	case len(agents) == 0:
+		w.And(`1 = 0`)
+	default:
+		var places []string
+		for _, name := range agents {
+			places = append(places, w.Arg(w.Bytes(name)))
+		}
+		w.And(`t.agent IN (%s)`, strings.Join(places, ", "))
+	}
 	if f.Namespace != "" {
 		w.And(`c.key >= %s AND c.key < %s`, w.Arg(f.Namespace+"/"), w.Arg(f.Namespace+"0")) // 0 is behind the slash
 	}
