@@ -119,5 +119,9 @@ func (b *bench) higher(name, unit string, figure, ceiling, goal float64) error {
 
 // lower gives a row of which less is better.
 func (b *bench) lower(name, unit string, figure, ceiling, goal float64) error {
-	return b.emit(Row{Row: name, Figure: figure, Unit: unit, Ceiling: &ceiling, Goal: &goal})
+	r := Row{Row: name, Figure: figure, Unit: unit, Ceiling: &ceiling}
+	if goal > 0 {
+		r.Goal = &goal
+	}
+	return b.emit(r)
 }

@@ -152,7 +152,7 @@ func (b *bench) followed(ctx context.Context, r *rig, w *stage.Worker, address s
 	chunk := func(n int) []byte {
 		return []byte("event: delta\ndata: " + strings.Repeat("x", 400) + fmt.Sprintf("%s%09d \n\n", mark, n))
 	}
-	return b.windows(ctx, c.name, c.every, heard, bare, func(n int) error {
+	return b.windows(ctx, c.name, c.every, [2]float64{}, heard, bare, func(n int) error {
 		at := n % c.transcripts
 		behind++
 		return appenders[at].Append(ctx, []schema.Frame{{

@@ -178,20 +178,21 @@ func (b *bench) hops(ctx context.Context, r *rig, name string, c *clock, say fun
 		return fmt.Errorf("subscribe: %w", err)
 	}
 	payload := make([]byte, 400) // as a delta's
-	return b.windows(ctx, name, b.size.every, c, bare, say, func(n int) error {
+	return b.windows(ctx, name, b.size.every, [2]float64{goalHalf, goalSlowest}, c, bare, say, func(n int) error {
 		return r.conn.Publish("bench.hop", append(fmt.Appendf(nil, "%s%09d", mark, n), payload...))
 	})
 }
 
-// windows measures windows of the pipeline and of bare hops, in turn, and gives the rows.
-func (b *bench) windows(ctx context.Context, name string, every time.Duration, c, bare *clock, say, hop func(n int) error) error {
+// windows measures windows of the pipeline and of bare hops, in turn, and gives the rows, with their goals.
+func (b *bench) windows(ctx context.Context, name string, every time.Duration, goals [2]float64, c, bare *clock,
+	say, hop func(n int) error) error {
 	numbers := max(int(2*b.size.window/every), 10)
 	parts := []struct {
 		name      string
 		part      float64
 		goal      float64
 		way, hops []float64
-	}{{name: "p50", part: 0.5, goal: goalHalf}, {name: "p99", part: 0.99, goal: goalSlowest}}
+	}{{name: "p50", part: 0.5, goal: goals[0]}, {name: "p99", part: 0.99, goal: goals[1]}}
 	if _, err := c.window(ctx, numbers, every, say); err != nil { // until all are live: not measured
 		return err
 	}
