@@ -125,6 +125,7 @@ func TestALongAnswerIsJoinedAHundredTimes(t *testing.T) {
 		for i, piece := range answer {
 			for range at[i] {
 				v := newViewer(want, 0)
+				v.poll = 0 // as consoles have it
 				joined, waits = append(joined, v), append(waits, p.watch(schema.Transcript{Identity: tp.id, Session: 1}, v))
 			}
 			switch i {

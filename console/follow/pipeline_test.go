@@ -89,6 +89,7 @@ type tap struct {
 	js    jetstream.JetStream
 	id    schema.Identity
 	seq   uint64
+	last  uint64 // stream sequence of the last frame
 	chain string
 }
 
@@ -106,22 +107,31 @@ func (tp *tap) store(t *testing.T, f schema.Frame) {
 	require.NoError(t, err)
 	f.Chain, tp.chain = chain, chain
 	msg := &nats.Msg{Subject: schema.RawSubject(tp.id, schema.Partitions), Header: f.Header(), Data: f.Data}
-	for { // the server may be away; what was stored with the answer lost is refused by the fence
+	for {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		last, _, err := topology.Last(ctx, tp.js, topology.Raw, msg.Subject)
-		if err == nil && last.Header.Get(schema.HeaderSeq) == fmt.Sprint(tp.seq) {
-			cancel()
-			return
-		}
-		if err == nil {
-			_, err = tp.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(last.Seq))
-		}
+		ack, err := tp.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(tp.last))
 		cancel()
 		if err == nil {
+			tp.last = ack.Sequence
+			return
+		}
+		if tp.stored(msg.Subject) {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// stored looks whether the last frame was stored and the answer lost. The server may be away.
+func (tp *tap) stored(subject string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	last, _, err := topology.Last(ctx, tp.js, topology.Raw, subject)
+	if err != nil {
+		return false
+	}
+	tp.last = last.Seq
+	return last.Header.Get(schema.HeaderSeq) == fmt.Sprint(tp.seq)
 }
 
 func (tp *tap) client(t *testing.T, line string) {
@@ -170,6 +180,7 @@ type viewer struct {
 	ends    int
 	pause   time.Duration // between items, at random: a slow reader
 	cut     int           // after so many items, on average, it goes away and comes again
+	poll    time.Duration // of the follower
 
 	firstText time.Duration // until the first item with text of the answer
 	texted    chan struct{} // closed then
@@ -177,7 +188,7 @@ type viewer struct {
 
 func newViewer(want map[schema.Channel]string, after uint64) *viewer {
 	return &viewer{want: want, after: after, text: map[schema.Channel]string{}, next: map[schema.Channel]uint64{},
-		closed: map[schema.Channel]bool{}, lags: map[follow.LagReason]int{}, texted: make(chan struct{})}
+		closed: map[schema.Channel]bool{}, lags: map[follow.LagReason]int{}, texted: make(chan struct{}), poll: 200 * time.Millisecond}
 }
 
 func (v *viewer) emit(i follow.Item) error {
@@ -263,7 +274,7 @@ func (v *viewer) tell(channel schema.Channel) {
 // watch follows a transcript from a random moment on; the returned function waits for its end and
 // checks that everything was seen.
 func (p *pipeline) watch(key schema.Transcript, v *viewer) (wait func()) {
-	o := follow.Options{Hub: p.hub, Transcript: key, Poll: 200 * time.Millisecond}
+	o := follow.Options{Hub: p.hub, Transcript: key, Poll: v.poll}
 	if p.viewers++; p.viewers%2 == 0 {
 		conn, _ := p.Connect(p.t)
 		o.Hub, o.Conn, o.Reader, o.Partitions = nil, conn, p.ledger, p.Info.Partitions
