@@ -136,3 +136,10 @@ func partitioned(id Identity, partitions uint32) string {
 func transcriptTokens(t Transcript) string {
 	return t.Subject() + "." + strconv.FormatUint(uint64(t.Session), 10)
 }
+
+// IsInbox reports whether an answer may go to a subject. Whoever asks names it, and may have no right to
+// publish there; who answers does, and NATS checks no permission on it: so it is none of the streams', the
+// buckets' or the server's.
+func IsInbox(reply string) bool {
+	return reply != "" && !strings.HasPrefix(reply, "steno.") && !strings.HasPrefix(reply, "$")
+}

@@ -55,6 +55,10 @@ func (p *partition) redrive(ctx context.Context, claim Claim) error {
 		case <-ctx.Done():
 			return nil
 		case m := <-requests:
+			if !schema.IsInbox(m.Reply) {
+				p.sink.o.Log.Warn().Str("subject", m.Subject).Str("reply", m.Reply).Msg("request that cannot be answered")
+				continue
+			}
 			_, id, err := schema.ParseSubject(m.Subject)
 			if err != nil || id.Partition(p.of) != p.number {
 				p.answer(m, redriveAnswer{Error: fmt.Sprintf("read request on %s: no capture of partition %d", m.Subject, p.number)})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -105,6 +106,8 @@ func runRedrives(t *testing.T, open Open) {
 			require.NoError(t, ctx.Err(), "%v", err)
 		}
 	}
+	// Whoever may ask does not get to write by it.
+	require.NoError(t, s.NC.PublishRequest(schema.RedriveSubject(bad.ID, s.Info.Partitions), schema.RawSubject(bad.ID, s.Info.Partitions), nil))
 	for range 3 {
 		ask()
 		require.Eventually(t, parked, time.Minute, time.Millisecond)
@@ -118,6 +121,9 @@ func runRedrives(t *testing.T, open Open) {
 	s.Wait(k)
 	require.NoError(t, stop(), "raising one's own epoch is no end")
 	s.Check()
+	raw, err := s.JS.Stream(within(t), topology.Raw)
+	require.NoError(t, err)
+	require.Zero(t, raw.CachedInfo().State.LastSeq)
 }
 
 // runLeavesRedrivesToTheOwner asks a sink whose partition another one has claimed: it does not answer in

@@ -3,7 +3,6 @@ package stage
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
@@ -44,7 +43,7 @@ func (p *partition) answer(ctx context.Context) error {
 // no answer.
 func (p *partition) reply(ctx context.Context, request *nats.Msg) error {
 	_, id, err := schema.ParseSubject(request.Subject)
-	if err != nil || !isInbox(request.Reply) || request.Subject != schema.OpenSubject(id, p.worker.info.Partitions) {
+	if err != nil || !schema.IsInbox(request.Reply) || request.Subject != schema.OpenSubject(id, p.worker.info.Partitions) {
 		p.worker.log.Warn().Str("subject", request.Subject).Str("reply", request.Reply).Msg("request that cannot be answered")
 		return nil
 	}
@@ -72,12 +71,6 @@ func (p *partition) reply(ctx context.Context, request *nats.Msg) error {
 		}
 	}
 	return nil
-}
-
-// isInbox reports whether an answer may go to a subject. Whoever asks names it, and may have no right to
-// publish there; the worker does: so it is none of the streams', the buckets' or the server's.
-func isInbox(reply string) bool {
-	return reply != "" && !strings.HasPrefix(reply, "steno.") && !strings.HasPrefix(reply, "$")
 }
 
 // openReply tells what the capture holds unfinished. c.mu is held.
