@@ -52,11 +52,7 @@ var ErrStop = errors.New("stop following")
 // holds up nobody else: it is told what it missed. What ends Run by itself is a ledger that cannot be
 // read and a connection that is closed for good.
 func (f *Follower) Run(ctx context.Context, emit func(Item) error) error {
-	r := newRun(f.o, emit)
-	var err error
-	if r.feed, err = f.o.Hub.join(f.o.Transcript, r.inbox); err == nil {
-		err = errors.Join(r.loop(ctx), f.o.Hub.leave(r.feed, r.inbox))
-	}
+	err := f.run(ctx, emit)
 	switch {
 	case errors.Is(err, ErrStop), ctx.Err() != nil:
 		return nil
@@ -64,4 +60,13 @@ func (f *Follower) Run(ctx context.Context, emit func(Item) error) error {
 		return fmt.Errorf("follow %s: %w", f.o.Transcript, err)
 	}
 	return nil
+}
+
+func (f *Follower) run(ctx context.Context, emit func(Item) error) (err error) {
+	r := newRun(f.o, emit)
+	if r.feed, err = f.o.Hub.join(f.o.Transcript, r.inbox); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.o.Hub.leave(r.feed, r.inbox)) }()
+	return r.loop(ctx)
 }

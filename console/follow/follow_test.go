@@ -279,7 +279,7 @@ func TestASlowReaderIsToldWhatItMissed(t *testing.T) {
 func TestAReconnectIsSaidAndMadeUpFor(t *testing.T) {
 	b := newBench(t)
 	o := b.owner(10, 0, open("m", "one", 1))
-	r := b.follow(follow.Options{Poll: 20 * time.Millisecond})
+	r := b.follow(follow.Options{Poll: 200 * time.Millisecond})
 	r.reads(`snapshot 10 m "one"`)
 	b.Stop()
 	r.reads("lag disconnected 0 ")

@@ -56,11 +56,14 @@ func (h *Hub) join(key schema.Transcript, b *inbox) (*feed, error) {
 // leave ends what join began; the last one to leave ends the subscriptions.
 func (h *Hub) leave(f *feed, b *inbox) error {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if f.remove(b) > 0 {
+	left := f.remove(b)
+	if left == 0 {
+		delete(h.feeds, f.key)
+	}
+	h.mu.Unlock()
+	if left > 0 {
 		return nil
 	}
-	delete(h.feeds, f.key)
 	return f.close()
 }
 

@@ -1,15 +1,17 @@
 package follow
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
 
-// Bounds of what waits for a slow reader. Answers are not counted: what waits of them is the last one to
-// each question.
+// Bounds of what waits for a slow reader. Of the answers the last ones wait: what is not answered is asked
+// again.
 const (
 	maxWaiting      = 4096
 	maxWaitingBytes = 8 << 20
+	maxAnswers      = 4
 )
 
 // inbox takes what comes for one follower without ever holding anybody up, and keeps it in the order in
@@ -21,6 +23,7 @@ type inbox struct {
 	held  taken
 	bytes int
 	lives int
+	asked int // answers
 }
 
 // message is what comes: one of the two.
@@ -43,7 +46,14 @@ func (b *inbox) wake(at time.Time) { b.put(func(t *taken) { t.woken = at }) }
 
 // answer takes an answer of an owner.
 func (b *inbox) answer(a *answer) {
-	b.put(func(t *taken) { t.messages = append(t.messages, message{answer: a}) })
+	b.put(func(t *taken) {
+		if b.asked++; b.asked > maxAnswers {
+			oldest := slices.IndexFunc(t.messages, func(m message) bool { return m.answer != nil })
+			t.messages = slices.Delete(t.messages, oldest, oldest+1)
+			b.asked--
+		}
+		t.messages = append(t.messages, message{answer: a})
+	})
 }
 
 // live takes a live message. Above the bounds all of them that wait are left out: the reader gets a
@@ -80,6 +90,6 @@ func (b *inbox) take() taken {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := b.held
-	b.held, b.lives, b.bytes = taken{}, 0, 0
+	b.held, b.lives, b.bytes, b.asked = taken{}, 0, 0, 0
 	return t
 }

@@ -53,7 +53,7 @@ func (r *run) catchUp(ctx context.Context, since time.Time) error {
 	switch {
 	case summary.Status == schema.StatusParked:
 		return r.sayStuck()
-	case r.ended || r.cursor != summary.Head:
+	case r.ended || r.cursor != summary.Head || r.cursor < r.target: // or more is known to come
 		return nil
 	case summary.Status == schema.StatusEnded, summary.Status == schema.StatusAbandoned:
 		r.ended = true

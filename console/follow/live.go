@@ -31,24 +31,25 @@ func readLively(data []byte, key schema.Transcript) *lively {
 
 // live takes a message of the delta subject.
 func (r *run) live(l *lively) error {
+	if r.waiting {
+		r.hold(l)
+		return nil
+	}
 	if l.event == nil && l.heads == nil {
 		return r.lose(LagMissed)
-	}
-	if r.waiting {
-		return r.hold(l)
 	}
 	return r.show(l)
 }
 
 // hold keeps what comes while a snapshot is waited for; some of it may be newer than the snapshot.
-func (r *run) hold(l *lively) error {
-	r.heldBytes += len(l.data)
-	if len(r.held) >= maxWaiting || r.heldBytes > maxWaitingBytes {
-		r.held, r.heldBytes, r.overflow = nil, 0, true
-		return nil
+func (r *run) hold(l *lively) {
+	if r.overflow {
+		return
 	}
 	r.held = append(r.held, l)
-	return nil
+	if r.heldBytes += len(l.data); len(r.held) > maxWaiting || r.heldBytes > maxWaitingBytes {
+		r.held, r.heldBytes, r.overflow = nil, 0, true
+	}
 }
 
 // earlyWait is how long the first piece of a message waits for the events of the frames before it,
@@ -81,6 +82,10 @@ func (r *run) admit(ctx context.Context) error {
 	if len(r.early) == 0 {
 		return nil
 	}
+	if r.waiting { // a snapshot comes before them
+		r.holdEarly()
+		return nil
+	}
 	if time.Now().Before(r.earlyUntil) {
 		if r.isEarly(r.early[0]) {
 			return nil
@@ -91,15 +96,27 @@ func (r *run) admit(ctx context.Context) error {
 	return r.placeEarly()
 }
 
+// placeEarly gives the pieces that wait, up to a gap among them.
 func (r *run) placeEarly() error {
-	early := r.early
-	r.early = nil
-	for _, l := range early {
+	for len(r.early) > 0 && !r.waiting {
+		l := r.early[0]
+		r.early = r.early[1:]
 		if err := r.place(l); err != nil {
 			return err
 		}
 	}
+	r.holdEarly()
 	return nil
+}
+
+// holdEarly has the pieces that wait held, before what came behind them.
+func (r *run) holdEarly() {
+	behind := r.held
+	early := r.early
+	r.held, r.heldBytes, r.early = nil, 0, nil
+	for _, l := range append(early, behind...) {
+		r.hold(l)
+	}
 }
 
 // place gives a piece if it is the next one of its message.

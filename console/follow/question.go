@@ -33,6 +33,9 @@ const notAsked = math.MaxUint64
 
 // want makes a question due.
 func (q *question) want() {
+	if !q.waiting { // a probe that was not answered is no sign of what this question meets
+		q.since = time.Time{}
+	}
 	q.waiting, q.number = true, notAsked
 	q.wait = leastApart
 }
@@ -63,8 +66,8 @@ func (r *run) ask(now time.Time) error {
 	return nil
 }
 
-// probe asks, while something is open, whether it is still what was shown: the last piece and the
-// heads after it may both be lost, and the owner may be gone. What another follower asked just now tells
+// probe asks, while something is open, whether there is more than was shown: the last piece and the heads
+// after it may both be lost, and the owner may be gone. What another follower asked just now tells
 // that, too.
 func (r *run) probe(now time.Time) {
 	if r.waiting || len(r.view.open) == 0 || r.feed.askedSince(now.Add(-r.Poll/2)) {
@@ -152,10 +155,12 @@ func (r *run) release() error {
 	}
 	for i, l := range held {
 		if r.waiting { // a gap among them
-			r.held = held[i:]
+			for _, l := range held[i:] {
+				r.hold(l)
+			}
 			return nil
 		}
-		if err := r.show(l); err != nil {
+		if err := r.live(l); err != nil {
 			return err
 		}
 	}

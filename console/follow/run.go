@@ -49,9 +49,11 @@ func (r *run) loop(ctx context.Context) error {
 		return err
 	}
 	r.want()
-	for due := time.Now(); ; {
-		if err := r.heed(); err != nil {
-			return err
+	for due, heed := time.Now(), true; ; {
+		if heed {
+			if err := r.heed(); err != nil {
+				return err
+			}
 		}
 		if err := r.ask(time.Now()); err != nil {
 			return err
@@ -75,15 +77,16 @@ func (r *run) loop(ctx context.Context) error {
 			wait = min(wait, time.Until(r.earlyUntil))
 		}
 		retry.Reset(wait)
-		due = time.Time{}
+		due, heed = time.Time{}, false
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-r.inbox.ready:
 		case <-status:
+			heed = true
 		case <-retry.C:
 		case now := <-poll.C:
-			due = now.Add(-r.Poll / 2) // what another one has seen meanwhile will do
+			due, heed = now.Add(-r.Poll/2), true // what another one has seen meanwhile will do
 		}
 	}
 }

@@ -11,8 +11,11 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// Bounds of the events that a tail keeps. Who stands before them reads the ledger.
+// Bounds of the events that a tail keeps: those of the last look, for all who wait for it, and some from
+// before. Who stands before them reads the ledger.
 const (
+	lookEvents = 4096
+	lookBytes  = 8 << 20
 	tailEvents = 256
 	tailBytes  = 64 << 10
 )
@@ -69,10 +72,11 @@ func (t *tail) read(ctx context.Context) error {
 		t.seen.head = summary.Head
 	}
 	t.seen.summary = summary
+	t.trim(tailEvents, tailBytes)
 	if summary.Head <= t.seen.head {
 		return nil
 	}
-	events := slices.Clone(t.seen.events)
+	t.seen.events = slices.Clone(t.seen.events)
 	for e, err := range t.reader.Events(ctx, t.key, t.seen.head, 0) {
 		if err != nil {
 			return err
@@ -82,15 +86,19 @@ func (t *tail) read(ctx context.Context) error {
 			return err
 		}
 		t.seen.head = e.Seq
-		events = append(events, event)
+		t.seen.events = append(t.seen.events, event)
 		t.bytes += len(e.Bytes)
-		for len(events) > tailEvents || len(events) > 1 && t.bytes > tailBytes {
-			t.bytes -= len(events[0].Bytes)
-			events = events[1:]
-		}
-		t.seen.events = events
+		t.trim(lookEvents, lookBytes)
 	}
 	return nil
+}
+
+// trim leaves the last events, at least one.
+func (t *tail) trim(events, bytes int) {
+	for len(t.seen.events) > events || len(t.seen.events) > 1 && t.bytes > bytes {
+		t.bytes -= len(t.seen.events[0].Bytes)
+		t.seen.events = t.seen.events[1:]
+	}
 }
 
 // readEvent reads the event behind a number.

@@ -76,7 +76,7 @@ func (v *view) store(e *schema.Event) {
 }
 
 // forget settles the older half of what is remembered. At worst a late piece of a parallel message is
-// not recognised, and a snapshot is asked for.
+// taken for known, and the next piece, or the heads, have a snapshot asked for.
 func (v *view) forget() {
 	frames := slices.AppendSeq(slices.Collect(maps.Values(v.closed)), maps.Values(v.tools))
 	frames = slices.AppendSeq(frames, maps.Values(v.notes))
