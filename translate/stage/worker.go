@@ -28,6 +28,7 @@ type Worker struct {
 	blobs      *topology.Blobs
 	states     *topology.States // of snapshots
 	parkedKeys jetstream.KeyValue
+	leases     *lease.Leases // nil: the partitions are the options'
 	queue      *queue
 	buffers    buffers
 	counts     counts
@@ -101,6 +102,7 @@ func (w *Worker) serve(ctx, inner context.Context, group *errgroup.Group, end fu
 		if err != nil {
 			return err
 		}
+		w.leases = leases
 		group.Go(func() error {
 			defer end()
 			ctx, stop := context.WithCancel(ctx)
