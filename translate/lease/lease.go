@@ -288,7 +288,9 @@ func (l *Leases) enter(ctx context.Context) error {
 				return nil
 			case first != 0 && there.Revision() != first:
 				return fmt.Errorf("take leases as %s: %w", l.o.Worker, ErrName)
-			default:
+			case first == 0:
+				l.o.Log.Info().Str("worker", l.o.Worker).Dur("ttl", l.o.TTL).
+					Msg("there is a key of this worker's name (--name); waiting until it ends, or is renewed")
 				first = there.Revision()
 			}
 		}

@@ -103,8 +103,12 @@ func (w *Worker) serve(ctx, inner context.Context, group *errgroup.Group, end fu
 			return err
 		}
 		w.leases = leases
-		group.Go(func() error {
-			defer end()
+		group.Go(func() (err error) {
+			defer func() {
+				if err == nil { // else the group ends with it, and must not hear of an end before
+					end()
+				}
+			}()
 			ctx, stop := context.WithCancel(ctx)
 			defer stop()
 			defer context.AfterFunc(inner, stop)() // a worker that fails gives its leases back
