@@ -38,15 +38,15 @@ type partition struct {
 	ended   chan struct{} // closed when it has ended
 	// Those of the consuming goroutine alone: captures that had a snapshot at first, and scratch.
 	saved  map[schema.Identity]struct{}
-	doubt  map[schema.Identity]struct{} // parked over streams that were lost: to be folded again
 	events []schema.Event
 	line   []byte
 
 	mu           sync.Mutex
 	captures     map[schema.Identity]*capture
-	bySubject    map[string]*capture         // by raw subject; a gone one is looked up again
-	parkedBefore map[schema.Identity]*Parked // by an earlier worker; taken over when the capture is first seen
-	changed      []*capture                  // since the last heads
+	bySubject    map[string]*capture          // by raw subject; a gone one is looked up again
+	parkedBefore map[schema.Identity]*Parked  // by an earlier worker; taken over when the capture is first seen
+	changed      []*capture                   // since the last heads
+	doubt        map[schema.Identity]struct{} // parked over streams that were lost: to be folded again, until their keys are gone
 }
 
 func newPartition(w *Worker, number uint32, waiting *waiting) *partition {

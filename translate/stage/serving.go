@@ -110,17 +110,20 @@ func (w *Worker) takeAnew(p *partition) {
 	w.take(next)
 }
 
-// abandon lets go of what is not stored, and gives the captures that this partition has parked. A record
-// that is on its way may still be stored.
+// abandon lets go of what is not stored, and gives the captures whose keys are this partition's, or were
+// in doubt when it began and are still. A record that is on its way may still be stored.
 func (p *partition) abandon() (parked map[schema.Identity]struct{}) {
 	p.forgetParked()
 	p.mu.Lock()
 	all := slices.Collect(maps.Values(p.captures))
+	parked = maps.Clone(p.doubt)
 	p.mu.Unlock()
-	parked = map[schema.Identity]struct{}{}
+	if parked == nil {
+		parked = map[schema.Identity]struct{}{}
+	}
 	for _, c := range all {
 		c.mu.Lock()
-		if c.parked != nil && (!c.parkedStored || c.parkedRevision != 0) {
+		if c.parked != nil && !c.parkedStored || c.parkedRevision != 0 { // one that is being folded again has its key
 			parked[c.id] = struct{}{}
 		}
 		if c.parkedStored {
