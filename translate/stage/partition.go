@@ -27,6 +27,7 @@ type partition struct {
 	round   atomic.Uint64 // counts the looks at idle captures
 	mark    spots
 	marking marking
+	renewal sync.Mutex      // held while it is taken anew
 	lost    atomic.Bool     // the streams do not have any more what it has folded
 	ctx     context.Context //nolint:containedctx // ends with it, also for whoever works for its captures elsewhere
 	backlog backlog

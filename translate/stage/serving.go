@@ -94,12 +94,13 @@ func (w *Worker) Drop(ctx context.Context, number uint32) {
 }
 
 // takeAnew serves a partition from its mark or its first frame on, as if it had been taken now: what it
-// holds in memory is of messages that the streams do not have any more.
+// holds in memory is of messages that the streams do not have any more. Nobody else is kept waiting until
+// it has ended.
 func (w *Worker) takeAnew(p *partition) {
 	s := &w.serving
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.by[p.number] != p || s.ctx.Err() != nil {
+	p.renewal.Lock() // who comes second returns when it is done
+	defer p.renewal.Unlock()
+	if s.get(p.number) != p || s.ctx.Err() != nil {
 		return
 	}
 	p.lost.Store(true)
@@ -107,6 +108,11 @@ func (w *Worker) takeAnew(p *partition) {
 	<-p.ended
 	next := newPartition(w, p.number, p.waiting)
 	next.doubt = p.abandon()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by[p.number] != p || s.ctx.Err() != nil { // dropped meanwhile
+		return
+	}
 	w.take(next)
 }
 
