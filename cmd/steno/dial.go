@@ -144,14 +144,23 @@ func (s *streams) open(ctx context.Context) (err error) {
 	if s.js, err = jetstream.New(s.conn, publish.Forget()); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
-	if s.info, err = topology.Check(ctx, s.js); errors.Is(err, topology.ErrMissing) {
-		return fmt.Errorf("%w: steno streams apply makes it", err)
-	} else if err != nil {
-		return err
+	if s.info, err = topology.Check(ctx, s.js); err != nil {
+		return withRemedy(err)
 	}
 	if s.blobs, err = topology.OpenBlobs(ctx, s.js); err != nil {
 		return err
 	}
 	s.filed, err = topology.OpenFiled(ctx, s.js)
+	return err
+}
+
+// withRemedy says what to run where streams are not as they must be.
+func withRemedy(err error) error {
+	switch {
+	case errors.Is(err, topology.ErrMissing):
+		return fmt.Errorf("%w: steno streams apply makes it", err)
+	case errors.Is(err, topology.ErrDrifted):
+		return fmt.Errorf("%w: steno streams apply mends it, once the translators of an earlier build are stopped", err)
+	}
 	return err
 }

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema/natstest"
+	"github.com/steno-io/steno/schema/topology"
 )
 
 func TestNoSecretOfADestinationIsPrinted(t *testing.T) {
@@ -25,4 +28,25 @@ func TestNoSecretOfADestinationIsPrinted(t *testing.T) {
 		require.ErrorIs(t, err, errURL, bad)
 		require.NotContains(t, err.Error(), "s3cret")
 	}
+}
+
+// Streams of an earlier build end a command, which says which setting is not as it must be and what to run.
+func TestStreamsOfAnEarlierBuildHaveARemedy(t *testing.T) {
+	s := natstest.Start(t)
+	stream, err := s.JS.Stream(t.Context(), topology.ParkedStream)
+	require.NoError(t, err)
+	earlier := stream.CachedInfo().Config
+	earlier.AllowDirect = true
+	_, err = s.JS.UpdateStream(t.Context(), earlier)
+	require.NoError(t, err)
+	for _, args := range [][]string{{"worker", "translate"}, {"streams", "check"}} {
+		_, stderr, code := steno(t, append(args, "--nats", s.URL())...)
+		require.Equal(t, exitConfig, code, args)
+		require.Contains(t, stderr, "allow_direct: want false, got true", args)
+		require.Contains(t, stderr, "steno streams apply mends it", args)
+	}
+	_, stderr, code := steno(t, "streams", "apply", "--nats", s.URL())
+	require.Equal(t, exitOK, code, stderr)
+	_, stderr, code = steno(t, "streams", "check", "--nats", s.URL())
+	require.Equal(t, exitOK, code, stderr)
 }

@@ -102,7 +102,7 @@ func (a *app) checkStreams(ctx context.Context, asJSON bool) error {
 	return a.withStreams(ctx, func(ctx context.Context, js jetstream.JetStream) error {
 		info, err := topology.Check(ctx, js)
 		if err != nil {
-			return err
+			return withRemedy(err)
 		}
 		if asJSON {
 			return a.out.json(struct {

@@ -5,6 +5,7 @@ package faults
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -68,7 +69,7 @@ func (r *rig) leases() (map[string]string, error) {
 			if e == nil {
 				return held, nil
 			}
-			held[e.Key()] = string(e.Value())
+			held[e.Key()], _, _ = strings.Cut(string(e.Value()), " ") // its instance follows the name
 		}
 	}
 }

@@ -56,11 +56,12 @@ type Options struct {
 type Leases struct {
 	o  Options
 	kv jetstream.KeyValue
-	// instance is what the worker's own key holds, unlike that of any other process of its name.
+	// instance is what the worker's own key holds, unlike that of any other process of its name. The leases
+	// hold it behind the name: a zombie's are not its successor's.
 	instance string
 	self     uint64            // revision of the worker's own key; 0 if there is none
 	held     map[uint32]uint64 // revision of the lease, by partition
-	seen     map[string]string // what the bucket holds: worker by key
+	seen     map[string]string // what the bucket holds, by key
 	mu       sync.Mutex
 	counts   int // of held, for Held
 }
@@ -181,7 +182,9 @@ func (l *Leases) balance(ctx context.Context, s Server) {
 	begin := schema.Identity{Namespace: "lease", Workflow: "lease", Run: l.o.Worker}.Partition(l.o.Partitions)
 	for i := uint32(0); i < l.o.Partitions && len(l.held) < share; i++ {
 		p := (begin + i) % l.o.Partitions
-		if _, mine := l.held[p]; mine || l.seen[partitionKey(p)] != "" {
+		_, mine := l.held[p]
+		there := l.seen[partitionKey(p)]
+		if mine || there != "" && there != l.value() { // one's own that is not held is of a write whose answer was lost
 			continue
 		}
 		l.take(ctx, s, p)
@@ -189,7 +192,7 @@ func (l *Leases) balance(ctx context.Context, s Server) {
 }
 
 func (l *Leases) take(ctx context.Context, s Server, p uint32) {
-	revision, err := l.kv.Create(ctx, partitionKey(p), []byte(l.o.Worker), jetstream.KeyTTL(l.o.TTL))
+	revision, err := l.create(ctx, p)
 	if err != nil {
 		if !errors.Is(err, jetstream.ErrKeyExists) {
 			l.o.Log.Debug().Err(err).Uint32("partition", p).Msg("take lease")
@@ -197,8 +200,35 @@ func (l *Leases) take(ctx context.Context, s Server, p uint32) {
 		return
 	}
 	l.hold(p, revision)
-	l.seen[partitionKey(p)] = l.o.Worker
+	l.seen[partitionKey(p)] = l.value()
 	s.Take(p)
+}
+
+// create makes a lease where there is none, or finds that it is this worker's by a write whose answer was
+// lost. An error is ErrKeyExists if another one has it.
+func (l *Leases) create(ctx context.Context, p uint32) (revision uint64, err error) {
+	revision, err = l.kv.Create(ctx, partitionKey(p), []byte(l.value()), jetstream.KeyTTL(l.o.TTL))
+	if !errors.Is(err, jetstream.ErrKeyExists) {
+		return revision, err
+	}
+	there, at, readErr := last(ctx, l.o.JS, p)
+	if readErr != nil {
+		return 0, readErr
+	}
+	if there != l.value() {
+		return 0, err
+	}
+	return at, nil
+}
+
+// value is what the worker's leases hold.
+func (l *Leases) value() string { return l.o.Worker + " " + l.instance }
+
+// Owns reports whether the worker has the partition, as the bucket's leader says now. Another process of
+// its name is another worker.
+func (l *Leases) Owns(ctx context.Context, partition uint32) (bool, error) {
+	there, _, err := last(ctx, l.o.JS, partition)
+	return there == l.value(), err
 }
 
 // give drops a partition and gives its lease back.
@@ -207,7 +237,15 @@ func (l *Leases) give(ctx context.Context, s Server, p uint32) {
 	s.Drop(ctx, p)
 	l.lose(p)
 	delete(l.seen, partitionKey(p))
-	if err := l.kv.Delete(ctx, partitionKey(p), jetstream.LastRevision(revision)); err != nil {
+	err := l.kv.Delete(ctx, partitionKey(p), jetstream.LastRevision(revision))
+	if wrongRevision(err) { // perhaps renewed by a write whose answer was lost
+		var there string
+		there, revision, err = last(ctx, l.o.JS, p)
+		if err == nil && there == l.value() {
+			err = l.kv.Delete(ctx, partitionKey(p), jetstream.LastRevision(revision))
+		}
+	}
+	if err != nil {
 		l.o.Log.Debug().Err(err).Uint32("partition", p).Msg("give lease back; it ends by itself")
 	}
 }
@@ -250,7 +288,9 @@ func (l *Leases) enter(ctx context.Context) error {
 				return nil
 			case first != 0 && there.Revision() != first:
 				return fmt.Errorf("take leases as %s: %w", l.o.Worker, ErrName)
-			default:
+			case first == 0:
+				l.o.Log.Info().Str("worker", l.o.Worker).Dur("ttl", l.o.TTL).
+					Msg("there is a key of this worker's name (--name); waiting until it ends, or is renewed")
 				first = there.Revision()
 			}
 		}
@@ -304,10 +344,7 @@ func (l *Leases) renew(ctx context.Context, s Server) error {
 		return err
 	}
 	for p, revision := range l.held {
-		next, err := l.put(ctx, partitionKey(p), l.o.Worker, revision)
-		if wrongRevision(err) { // it had ended: it is ours again if nobody else was faster
-			next, err = l.kv.Create(ctx, partitionKey(p), []byte(l.o.Worker), jetstream.KeyTTL(l.o.TTL))
-		}
+		next, err := l.renewOne(ctx, p, revision)
 		switch {
 		case err == nil:
 			l.hold(p, next)
@@ -320,6 +357,26 @@ func (l *Leases) renew(ctx context.Context, s Server) error {
 		}
 	}
 	return nil
+}
+
+// renewOne makes a lease last. Where it is refused, it had ended, and is ours again if nobody else was
+// faster; or it is ours still, by a write whose answer was lost, or one that is on its way. An error is
+// ErrKeyExists if another one has it.
+func (l *Leases) renewOne(ctx context.Context, p uint32, revision uint64) (uint64, error) {
+	next, err := l.put(ctx, partitionKey(p), l.value(), revision)
+	if !wrongRevision(err) {
+		return next, err
+	}
+	there, at, err := last(ctx, l.o.JS, p)
+	switch {
+	case err != nil:
+		return 0, err
+	case there == l.value():
+		return at, nil
+	case there != "":
+		return 0, jetstream.ErrKeyExists
+	}
+	return l.create(ctx, p)
 }
 
 // put writes a key with its time anew behind a revision; 0 makes it. The client library's Update would

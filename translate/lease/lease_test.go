@@ -24,6 +24,11 @@ type worker struct {
 
 	mu     sync.Mutex
 	serves map[uint32]bool
+	drops  int
+}
+
+func newWorker() *worker {
+	return &worker{serves: map[uint32]bool{}, done: make(chan error, 1)}
 }
 
 func (w *worker) Take(p uint32) {
@@ -36,6 +41,14 @@ func (w *worker) Drop(_ context.Context, p uint32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.serves, p)
+	w.drops++
+}
+
+// dropped is how often a partition was dropped.
+func (w *worker) dropped() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.drops
 }
 
 func (w *worker) partitions() map[uint32]bool {
@@ -54,7 +67,8 @@ func start(t *testing.T, s *natstest.Server, name string) *worker {
 	t.Helper()
 	conn, js := s.Connect(t)
 	var err error
-	w := &worker{serves: map[uint32]bool{}, done: make(chan error, 1), conn: conn}
+	w := newWorker()
+	w.conn = conn
 	w.leases, err = lease.New(lease.Options{JS: js, Partitions: partitions, Worker: name})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

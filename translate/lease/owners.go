@@ -22,13 +22,19 @@ func Owners(ctx context.Context, js jetstream.JetStream) (map[uint32]string, err
 	return owners, nil
 }
 
-// Owner tells which worker has the partition, as the bucket's leader says now; empty if none has.
-func Owner(ctx context.Context, js jetstream.JetStream, partition uint32) (string, error) {
+// last reads a partition's lease from the bucket's leader; the value is empty if none has it.
+func last(ctx context.Context, js jetstream.JetStream, partition uint32) (value string, revision uint64, err error) {
 	m, _, err := topology.Last(ctx, js, "KV_"+topology.Leases, subject(partitionKey(partition)))
 	if err != nil {
-		return "", fmt.Errorf("read lease of partition %d: %w", partition, err)
+		return "", 0, fmt.Errorf("read lease of partition %d: %w", partition, err)
 	}
-	return string(m.Data), nil // of a lease that has ended there is an empty marker
+	return string(m.Data), m.Seq, nil // of a lease that has ended there is an empty marker
+}
+
+// workerOf is the name in a lease's value, which the worker's instance follows.
+func workerOf(value string) string {
+	name, _, _ := strings.Cut(value, " ")
+	return name
 }
 
 // subject is that of a key.
@@ -60,7 +66,7 @@ func owners(ctx context.Context, js jetstream.JetStream) (map[uint32]string, err
 			if err != nil {
 				return nil, fmt.Errorf("key %s: %w", e.Key(), err)
 			}
-			owners[uint32(n)] = string(e.Value())
+			owners[uint32(n)] = workerOf(string(e.Value()))
 		}
 	}
 }

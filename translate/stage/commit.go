@@ -43,7 +43,7 @@ func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte,
 	}
 	if len(c.pending) == 0 { // dropped meanwhile
 		defer c.mu.Unlock()
-		return buffer, w.next(ctx, c)
+		return buffer, w.next(c)
 	}
 	rec := cut(c.pending, c.fold.Version())
 	fence, tries := c.fence, c.tries
@@ -63,19 +63,19 @@ func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte,
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gone { // its partition was taken anew
-		return buffer, w.next(ctx, c)
+		return buffer, w.next(c)
 	}
 	if outcome == topology.Stored {
 		c.tries, c.fence = 0, seq
 		c.part.mark.noteRecord(seq, rec.Chain) // before a mark may count on it
 		c.drop(rec.Last)
 		w.counts.records.Add(1)
-		return buffer, w.next(ctx, c)
+		return buffer, w.next(c)
 	}
 	if err := w.refused(c.part.ctx, c, outcome, cause); err != nil {
 		return buffer, c.part.whileServed(err)
 	}
-	return buffer, w.next(ctx, c)
+	return buffer, w.next(c)
 }
 
 // appendPayload writes what Record.Payload gives, into memory that is there.
@@ -160,14 +160,15 @@ func (w *Worker) adopt(ctx context.Context, c *capture, last *seen, seq uint64) 
 	return nil
 }
 
-// next queues the capture again if more of it is to be stored. c.mu is held.
-func (w *Worker) next(ctx context.Context, c *capture) error {
+// next queues the capture again if more of it is to be stored. Its key, if it is parked, is stored while its
+// partition is served. c.mu is held.
+func (w *Worker) next(c *capture) error {
 	c.queued = false
 	if c.gone { // what it had folded was given up: it tells nobody that it is stored
 		return nil
 	}
 	c.push()
-	err := c.part.storeParked(ctx, c)
+	err := c.part.whileServed(c.part.storeParked(c.part.ctx, c))
 	c.part.waiting.settle(c)
 	c.part.redriveDone(c)
 	return err

@@ -14,7 +14,6 @@ import (
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
-	"github.com/steno-io/steno/translate/lease"
 )
 
 // mark is a partition's low-water mark, a key of STENO_PARKED: each frame of the partition up to it is
@@ -101,12 +100,11 @@ func (p *partition) claimMark(ctx context.Context, m mark, revision uint64) erro
 
 // owned reports whether the partition is this worker's by its lease.
 func (p *partition) owned(ctx context.Context) (bool, error) {
-	l := p.worker.opts.Leases
+	l := p.worker.leases
 	if l == nil {
 		return true, nil
 	}
-	owner, err := lease.Owner(ctx, p.worker.js, p.number)
-	return owner == l.Worker, err
+	return l.Owns(ctx, p.number)
 }
 
 func (p *partition) yieldMark() {
@@ -213,7 +211,7 @@ func (p *partition) storeMark(ctx context.Context) {
 // takeBack has a partition taken anew whose mark is another worker's, and whose lease is this one's.
 func (p *partition) takeBack(ctx context.Context) error {
 	w := p.worker
-	if w.opts.Leases == nil || ctx.Err() != nil {
+	if w.leases == nil || ctx.Err() != nil {
 		return nil
 	}
 	owned, err := p.owned(ctx)

@@ -27,6 +27,7 @@ type partition struct {
 	round   atomic.Uint64 // counts the looks at idle captures
 	mark    spots
 	marking marking
+	renewal sync.Mutex      // held while it is taken anew
 	lost    atomic.Bool     // the streams do not have any more what it has folded
 	ctx     context.Context //nolint:containedctx // ends with it, also for whoever works for its captures elsewhere
 	backlog backlog
@@ -38,15 +39,15 @@ type partition struct {
 	ended   chan struct{} // closed when it has ended
 	// Those of the consuming goroutine alone: captures that had a snapshot at first, and scratch.
 	saved  map[schema.Identity]struct{}
-	doubt  map[schema.Identity]struct{} // parked over streams that were lost: to be folded again
 	events []schema.Event
 	line   []byte
 
 	mu           sync.Mutex
 	captures     map[schema.Identity]*capture
-	bySubject    map[string]*capture         // by raw subject; a gone one is looked up again
-	parkedBefore map[schema.Identity]*Parked // by an earlier worker; taken over when the capture is first seen
-	changed      []*capture                  // since the last heads
+	bySubject    map[string]*capture          // by raw subject; a gone one is looked up again
+	parkedBefore map[schema.Identity]*Parked  // by an earlier worker; taken over when the capture is first seen
+	changed      []*capture                   // since the last heads
+	doubt        map[schema.Identity]struct{} // parked over streams that were lost: to be folded again, until their keys are gone
 }
 
 func newPartition(w *Worker, number uint32, waiting *waiting) *partition {

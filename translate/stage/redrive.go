@@ -148,11 +148,21 @@ func (p *partition) redriveDone(c *capture) {
 		return p.worker.retry(ctx, "delete key of redriven capture "+c.id.String(), func() error {
 			err := p.worker.parkedKeys.Delete(ctx, c.id.Subject(), jetstream.LastRevision(revision))
 			if topology.Classify(err) == topology.Refused { // deleted already, or parked again by another worker
-				return nil
+				err = nil
+			}
+			if err == nil {
+				p.cleared(c.id)
 			}
 			return err
 		})
 	})
+}
+
+// cleared notes that a capture has come through, and its key is gone.
+func (p *partition) cleared(id schema.Identity) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.doubt, id)
 }
 
 // parkedWatch follows the keys of parked captures.

@@ -94,12 +94,13 @@ func (w *Worker) Drop(ctx context.Context, number uint32) {
 }
 
 // takeAnew serves a partition from its mark or its first frame on, as if it had been taken now: what it
-// holds in memory is of messages that the streams do not have any more.
+// holds in memory is of messages that the streams do not have any more. Nobody else is kept waiting until
+// it has ended.
 func (w *Worker) takeAnew(p *partition) {
 	s := &w.serving
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.by[p.number] != p || s.ctx.Err() != nil {
+	p.renewal.Lock() // who comes second returns when it is done
+	defer p.renewal.Unlock()
+	if s.get(p.number) != p || s.ctx.Err() != nil {
 		return
 	}
 	p.lost.Store(true)
@@ -107,20 +108,28 @@ func (w *Worker) takeAnew(p *partition) {
 	<-p.ended
 	next := newPartition(w, p.number, p.waiting)
 	next.doubt = p.abandon()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by[p.number] != p || s.ctx.Err() != nil { // dropped meanwhile
+		return
+	}
 	w.take(next)
 }
 
-// abandon lets go of what is not stored, and gives the captures that this partition has parked. A record
-// that is on its way may still be stored.
+// abandon lets go of what is not stored, and gives the captures whose keys are this partition's, or were
+// in doubt when it began and are still. A record that is on its way may still be stored.
 func (p *partition) abandon() (parked map[schema.Identity]struct{}) {
 	p.forgetParked()
 	p.mu.Lock()
 	all := slices.Collect(maps.Values(p.captures))
+	parked = maps.Clone(p.doubt)
 	p.mu.Unlock()
-	parked = map[schema.Identity]struct{}{}
+	if parked == nil {
+		parked = map[schema.Identity]struct{}{}
+	}
 	for _, c := range all {
 		c.mu.Lock()
-		if c.parked != nil && (!c.parkedStored || c.parkedRevision != 0) {
+		if c.parked != nil && !c.parkedStored || c.parkedRevision != 0 { // one that is being folded again has its key
 			parked[c.id] = struct{}{}
 		}
 		if c.parkedStored {

@@ -79,7 +79,7 @@ func (w *Worker) keep(ctx context.Context, c *capture, s *snapshot) error {
 		w.counts.retries.Add(1)
 		w.log.Warn().Err(err).Stringer("capture", c.id).Msg("store snapshot; a later one will do")
 	}
-	err = w.kept(ctx, c, s, now, stored)
+	err = w.kept(c, s, now, stored)
 	for _, name := range gone {
 		if err := w.states.Delete(ctx, c.id, name); err != nil {
 			w.log.Debug().Err(err).Stringer("capture", c.id).Msg("delete a state that no snapshot names")
@@ -89,25 +89,25 @@ func (w *Worker) keep(ctx context.Context, c *capture, s *snapshot) error {
 }
 
 // kept takes note of what the capture's subject holds now, and whether that is this snapshot.
-func (w *Worker) kept(ctx context.Context, c *capture, s *snapshot, now standing, stored bool) error {
+func (w *Worker) kept(c *capture, s *snapshot, now standing, stored bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.seq > c.standing.seq { // else it was read anew meanwhile
 		c.standing = now
 	}
 	if c.snap != s { // the capture began anew meanwhile
-		return w.next(ctx, c)
+		return w.next(c)
 	}
 	c.snap, c.standing = nil, now
 	if !stored {
 		c.later()
-		return w.next(ctx, c)
+		return w.next(c)
 	}
 	w.counts.snapshots.Add(1)
 	c.kept, c.distrusts = s.Frame, false
 	c.covered(s.StreamSeq)
 	c.due() // the frames that came meanwhile may be many
-	return w.next(ctx, c)
+	return w.next(c)
 }
 
 // snapshotTries bounds how often a snapshot is written behind another one that has come in between.

@@ -28,6 +28,7 @@ type Worker struct {
 	blobs      *topology.Blobs
 	states     *topology.States // of snapshots
 	parkedKeys jetstream.KeyValue
+	leases     *lease.Leases // nil: the partitions are the options'
 	queue      *queue
 	buffers    buffers
 	counts     counts
@@ -101,8 +102,13 @@ func (w *Worker) serve(ctx, inner context.Context, group *errgroup.Group, end fu
 		if err != nil {
 			return err
 		}
-		group.Go(func() error {
-			defer end()
+		w.leases = leases
+		group.Go(func() (err error) {
+			defer func() {
+				if err == nil { // else the group ends with it, and must not hear of an end before
+					end()
+				}
+			}()
 			ctx, stop := context.WithCancel(ctx)
 			defer stop()
 			defer context.AfterFunc(inner, stop)() // a worker that fails gives its leases back
