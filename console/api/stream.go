@@ -23,7 +23,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.find(r.Context(), r)
+	t, err := s.find(r.Context(), r, s.o.Ledger)
 	if err != nil {
 		return err
 	}
