@@ -287,6 +287,15 @@ func TestForeignAndUnknownAreOneAnswer(t *testing.T) {
 	}
 }
 
+// What has too few parts, or too many, is no key either.
+func TestAKeyHasSixParts(t *testing.T) {
+	s := newPipeline(t).serve(api.Options{})
+	want := bare(t, s.get("/v1/transcripts/oats/w/nowhere/0/1/1"))
+	for _, key := range []string{"oats", "oats/w/nowhere/0/1", "oats/w/nowhere/0/1/1/", "oats/w/nowhere/0/1/1/1", "oats/w/nowhere/0/1/1/event"} {
+		require.Equal(t, want, bare(t, s.get("/v1/transcripts/"+key)), key)
+	}
+}
+
 func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	p := newPipeline(t)
 	key := p.finished("oats", "run")

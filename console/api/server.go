@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -56,7 +55,7 @@ type Server struct {
 
 	streams   atomic.Int64
 	stopping  atomic.Bool
-	answering sync.WaitGroup
+	answering answering
 }
 
 // New makes a server. It starts nothing.
