@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -10,7 +11,9 @@ import (
 // Filter leaves a part of the transcripts. What is empty leaves all; of the rest all must hold.
 type Filter struct {
 	Namespace string
-	Protocol  schema.Protocol
+	// Namespaces leave what is in any of them.
+	Namespaces []string
+	Protocol   schema.Protocol
 	// Agent is a part of the agent's name, in upper or lower case as one likes.
 	Agent  string
 	Status schema.Status
@@ -42,6 +45,7 @@ func (f Filter) About(s Summary) bool {
 		}
 	}
 	return (f.Namespace == "" || f.Namespace == s.Transcript.Namespace) &&
+		(len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, s.Transcript.Namespace)) &&
 		(f.Protocol == "" || f.Protocol == s.Protocol) &&
 		(f.Status == "" || f.Status == s.Status) &&
 		f.IsAgent(s.Agent)

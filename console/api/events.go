@@ -55,7 +55,7 @@ func (s *Server) events(ctx context.Context, r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.find(ctx, r)
+	t, err := s.find(ctx, r, s.o.Ledger)
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,9 @@ const retryAfter = 2000
 const (
 	// sendFrom is from how many bytes on items are sent without waiting for those that are about to come.
 	sendFrom = 32 << 10
-	// sendAtOnce is how many bytes have the time of one stall to be taken.
-	sendAtOnce = 64 << 10
+	// sendAtOnce is how many bytes have the time of one stall to be taken: a client that takes so little
+	// in that time is slow, and not gone.
+	sendAtOnce = 8 << 10
 )
 
 // eventWriter writes a stream of server-sent events. What comes at the same moment is sent together.
@@ -37,8 +38,13 @@ type eventWriter struct {
 func newEventWriter(w http.ResponseWriter, stall time.Duration) *eventWriter {
 	return &eventWriter{
 		w: w, control: http.NewResponseController(w), stall: stall, more: make(chan struct{}, 1),
-		waiting: append(strconv.AppendInt([]byte("retry: "), retryAfter, 10), "\n\n"...),
+		waiting: appendRetry(nil),
 	}
+}
+
+// appendRetry writes when a client is to come again.
+func appendRetry(b []byte) []byte {
+	return append(strconv.AppendInt(append(b, "retry: "...), retryAfter, 10), "\n\n"...)
 }
 
 // run sends what waits, and a comment where nothing does, until ctx ends, and then what is left. Its

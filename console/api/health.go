@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -24,31 +25,36 @@ func (s *Server) live(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), lookWithin)
-	defer cancel()
-	out := readiness{Ready: true, Checks: map[string]string{}}
-	look := func(name, wrong string, err error) {
-		out.Checks[name] = "ok"
+	// Side by side, so that none of them takes the time of another one.
+	streams := s.look(r, func(ctx context.Context) error {
+		if !s.o.Conn.IsConnected() {
+			return errNotConnected
+		}
+		_, err := s.o.JS.Stream(ctx, topology.Raw)
+		return err
+	})
+	ledger := s.look(r, func(ctx context.Context) error {
+		_, err := s.o.Ledger.Transcripts(ctx, sink.Query{Limit: 1})
+		return err
+	})
+	out := readiness{Ready: true, Checks: map[string]string{"server": "ok", "nats": "ok", "streams": "ok", "ledger": "ok"}}
+	fails := func(name, wrong string) { out.Ready, out.Checks[name] = false, wrong }
+	looked := func(name, wrong string, err error) {
 		if err != nil {
-			out.Ready, out.Checks[name] = false, wrong
+			fails(name, wrong)
 			s.o.Log.Warn().Err(err).Str("check", name).Msg("not ready")
 		}
 	}
 	if s.stopping.Load() {
-		out.Ready, out.Checks["server"] = false, "it stops"
-	} else {
-		out.Checks["server"] = "ok"
+		fails("server", "it stops")
 	}
-	if s.o.Conn.IsConnected() {
-		out.Checks["nats"] = "ok"
-		_, err := s.o.JS.Stream(ctx, topology.Raw)
-		look("streams", "stream "+topology.Raw+" cannot be reached", err)
+	if err := <-streams; errors.Is(err, errNotConnected) {
+		fails("nats", "not connected")
+		fails("streams", "not asked: NATS is not connected")
 	} else {
-		out.Ready, out.Checks["nats"] = false, "not connected"
-		out.Checks["streams"] = "not asked: NATS is not connected"
+		looked("streams", "stream "+topology.Raw+" cannot be reached", err)
 	}
-	_, err := s.o.Ledger.Transcripts(ctx, sink.Query{Limit: 1})
-	look("ledger", "it cannot be read", err)
+	looked("ledger", "it cannot be read", <-ledger)
 	status := http.StatusOK
 	if !out.Ready {
 		status = http.StatusServiceUnavailable
@@ -58,4 +64,15 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return write(w, status, body)
+}
+
+// look looks at a part, which has a time of its own. The answer must be taken.
+func (s *Server) look(r *http.Request, at func(context.Context) error) <-chan error {
+	ctx, cancel := context.WithTimeout(r.Context(), lookWithin)
+	found := make(chan error, 1)
+	go func() {
+		defer cancel()
+		found <- at(ctx)
+	}()
+	return found
 }

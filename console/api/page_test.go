@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -101,6 +102,67 @@ func TestWhatTranslatorsParkedIsListedAsParked(t *testing.T) {
 	require.Contains(t, s.list("?status=parked").keys(t), key.String())
 	require.NotContains(t, strings.Join(s.list("?status=parked").keys(t), " "), other.Run)
 	require.Contains(t, s.get(path(key)).body, `"status":"parked"`)
+
+	// And found as parked.
+	hits := func(query string) (runs []string) {
+		t.Helper()
+		a := s.get("/v1/search?q=upon" + query)
+		require.Equal(t, http.StatusOK, a.StatusCode, a.body)
+		var page sink.HitPage
+		require.NoError(t, json.Unmarshal([]byte(a.body), &page))
+		for _, h := range page.Hits {
+			runs = append(runs, h.Summary.Labels["run"]+" "+string(h.Summary.Status))
+		}
+		return runs
+	}
+	eventually(t, func() bool { return len(hits("")) == 2 }, "not both are found")
+	require.ElementsMatch(t, []string{"bad parked", "good ended"}, hits(""))
+	require.Equal(t, []string{"bad parked"}, hits("&status=parked&limit=1"))
+	require.Equal(t, []string{"good ended"}, hits("&status=ended&limit=1"))
+	require.Empty(t, hits("&status=open"))
+}
+
+// asked remembers what the ledger was asked for, and gives what it has all the same.
+type asked struct {
+	sink.Reader
+	list chan sink.Query
+}
+
+func (a asked) Transcripts(ctx context.Context, q sink.Query) (sink.Page, error) {
+	a.list <- q
+	return a.Reader.Transcripts(ctx, q)
+}
+
+// However many rows others have, none of them is read: a page is whole, and has no cursor of theirs.
+func TestPagesOfSomeNamespacesReadNoOthers(t *testing.T) {
+	p := newPipeline(t)
+	key := p.finished("oats", "run")
+	p.finished("rye", "run")
+	l := asked{p.ledger, make(chan sink.Query, 1)}
+	s := p.serve(api.Options{Ledger: l, Namespaces: []string{"oats", "barley"}})
+	page := s.list("?limit=2")
+	require.Equal(t, key.String(), page.keys(t)[0])
+	require.Len(t, page.Transcripts, 2)
+	require.Empty(t, page.Next, "rye is behind it")
+	q := <-l.list
+	require.Equal(t, []string{"oats", "barley"}, q.Namespaces)
+	require.Equal(t, 2, q.Limit)
+	require.Empty(t, l.list, "it reads once")
+}
+
+// While NATS does not answer, lists are those of the ledger, with what was parked last.
+func TestListsOutliveNATS(t *testing.T) {
+	p := newPipeline(t)
+	key := p.finished("oats", "run")
+	s, fresh := p.serve(api.Options{Parked: parkedIs(key.Identity)}), p.serve(api.Options{Parked: parkedIs(key.Identity)})
+	require.Contains(t, s.list("?status=parked").keys(t), key.String())
+	p.Stop()
+	eventually(t, func() bool { return !p.conn.IsConnected() }, "it is connected")
+	require.Contains(t, s.list("?status=parked").keys(t), key.String())
+	require.Contains(t, s.get(path(key)).body, `"status":"parked"`)
+	fresh.refuses(http.StatusServiceUnavailable, "unavailable", "/v1/transcripts") // nothing is known yet
+	p.Restart(t)
+	eventually(t, func() bool { return fresh.get("/v1/transcripts").StatusCode == http.StatusOK }, "it does not come back")
 }
 
 type page struct {
@@ -225,6 +287,15 @@ func TestForeignAndUnknownAreOneAnswer(t *testing.T) {
 	}
 }
 
+// What has too few parts, or too many, is no key either.
+func TestAKeyHasSixParts(t *testing.T) {
+	s := newPipeline(t).serve(api.Options{})
+	want := bare(t, s.get("/v1/transcripts/oats/w/nowhere/0/1/1"))
+	for _, key := range []string{"oats", "oats/w/nowhere/0/1", "oats/w/nowhere/0/1/1/", "oats/w/nowhere/0/1/1/1", "oats/w/nowhere/0/1/1/event"} {
+		require.Equal(t, want, bare(t, s.get("/v1/transcripts/"+key)), key)
+	}
+}
+
 func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	p := newPipeline(t)
 	key := p.finished("oats", "run")
@@ -331,7 +402,9 @@ func TestSearchIsOfWhatIsServed(t *testing.T) {
 		s := p.serve(api.Options{Search: hits, Namespaces: namespaces})
 		require.Equal(t, []uint64{1, 3, 5}, seqs(s, ""))
 		require.Empty(t, seqs(s, "&namespace=rye"))
+		require.NotContains(t, s.get("/v1/search?q=sack").body, "indexing", "it counts what others store")
 	}
+	require.Contains(t, p.serve(api.Options{Search: hits}).get("/v1/search?q=sack").body, `"indexing":{"behind":1,"failed":0}`)
 }
 
 // What is said is found, and what is found opens at its event.

@@ -46,6 +46,7 @@ func (s *Server) handler(loopback bool) http.Handler {
 		rest = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoPage) })
 	}
 	mux.Handle("/", rest)
+	mux.HandleFunc("/v1/transcripts/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoTranscript) })
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoPage) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -78,8 +79,11 @@ const bodyWithin = 5 * time.Second
 // only lets requests through that read.
 func (s *Server) only(route route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.answering.Add(1)
-		defer s.answering.Done()
+		if !s.answering.begin() {
+			s.fail(w, r, errUnavailable)
+			return
+		}
+		defer s.answering.done()
 		w.Header().Set("Cache-Control", "no-store")
 		var err error = errMethod
 		switch {

@@ -38,33 +38,42 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		},
 	}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }() // Serve waits for it
+	go func() { served <- server.Serve(l) }() // end waits for it
 	select {
 	case err := <-served:
-		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
+		served <- err
+		return errors.Join(fmt.Errorf("serve on %s: %w", l.Addr(), err), s.end(ctx, server, served))
 	case <-ctx.Done():
 	}
 	s.stopping.Store(true)
 	if s.o.Grace > 0 {
 		select {
 		case err := <-served:
-			return fmt.Errorf("serve on %s: %w", l.Addr(), err)
+			served <- err
+			return errors.Join(fmt.Errorf("serve on %s: %w", l.Addr(), err), s.end(ctx, server, served))
 		case <-time.After(s.o.Grace):
 		}
 	}
+	if err := s.end(ctx, server, served); err != nil {
+		return fmt.Errorf("stop serving on %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+// end ends the streams, waits a little for the other answers, then ends them, too. Nothing of the server
+// runs when it returns.
+func (s *Server) end(ctx context.Context, server *http.Server, served <-chan error) error {
 	s.stop()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
 	err := server.Shutdown(ending)
 	if errors.Is(err, context.DeadlineExceeded) { // clients that take no more
-		err = server.Close()
-		s.answering.Wait()
+		err = nil
 	}
+	err = errors.Join(err, server.Close())
 	<-served
-	if err != nil {
-		return fmt.Errorf("stop serving on %s: %w", l.Addr(), err)
-	}
-	return nil
+	s.answering.close()
+	return err
 }
 
 // faults logs what the HTTP server has to say.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/steno-io/steno/console/follow"
+	"github.com/steno-io/steno/console/parked"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
@@ -49,13 +49,13 @@ type Server struct {
 	o       Options
 	hub     *follow.Hub
 	frames  frames
-	parked  parked
+	view    parked.View     // of the ledger
 	stopped context.Context // its end ends all streams
 	stop    context.CancelFunc
 
 	streams   atomic.Int64
 	stopping  atomic.Bool
-	answering sync.WaitGroup
+	answering answering
 }
 
 // New makes a server. It starts nothing.
@@ -80,11 +80,13 @@ func New(o Options) (*Server, error) {
 	if o.Stall <= 0 {
 		o.Stall = 30 * time.Second
 	}
-	s := &Server{o: o, frames: frames{js: o.JS, blobs: o.Blobs, partitions: o.Partitions}, parked: parked{list: o.Parked}}
+	s := &Server{o: o, frames: frames{js: o.JS, blobs: o.Blobs, partitions: o.Partitions}}
 	var err error
 	if s.hub, err = follow.NewHub(o.Conn, o.Ledger, o.Partitions); err != nil {
 		return nil, fmt.Errorf("make API server: %w", err)
 	}
+	list := &parkedList{connected: o.Conn.IsConnected, list: o.Parked, log: o.Log}
+	s.view = parked.View{Reader: o.Ledger, Searcher: o.Search, Parked: list.now}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	return s, nil
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/steno-io/steno/console/follow"
 	"github.com/steno-io/steno/schema"
@@ -19,11 +20,44 @@ const lastEventID = "Last-Event-ID"
 // stream follows a transcript. Its end is told and does not end the stream, since later frames go on
 // with it; with until=end it does.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
+	err := s.streamed(w, r)
+	if err == nil || !isEventSource(r) {
+		return err
+	}
+	known := s.refused(r, err)
+	if known.status != http.StatusServiceUnavailable {
+		return known
+	}
+	// A browser comes again after a stream that ended, and stays away for good after any other answer.
+	begin(w)
+	_, _ = w.Write(appendRetry(nil)) // its fault is the connection's
+	return nil
+}
+
+// isEventSource reports whether a request is a browser's EventSource, or asks like one.
+func isEventSource(r *http.Request) bool {
+	return r.Header.Get(lastEventID) != "" || strings.Contains(strings.Join(r.Header.Values("Accept"), ","), eventStream)
+}
+
+const eventStream = "text/event-stream"
+
+// begin begins an answer that is a stream.
+func begin(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Type", eventStream)
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+}
+
+// streamed is stream, whose error is told to clients of any kind; nothing is written then.
+func (s *Server) streamed(w http.ResponseWriter, r *http.Request) error {
 	q, err := readQuery(r, []string{"after", "last", "until"})
 	if err != nil {
 		return err
 	}
-	t, err := s.find(r.Context(), r)
+	ctx, cancel := context.WithTimeout(r.Context(), pageWithin)
+	t, err := s.find(ctx, r, s.o.Ledger)
+	cancel()
 	if err != nil {
 		return err
 	}
@@ -47,10 +81,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 		return errStreams
 	}
 	defer s.streams.Add(-1)
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
+	begin(w)
 	if r.Method == http.MethodHead {
 		return nil
 	}

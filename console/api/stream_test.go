@@ -22,6 +22,7 @@ import (
 
 	"github.com/steno-io/steno/console/api"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -431,8 +432,64 @@ func TestStoppingEndsStreams(t *testing.T) {
 	require.Less(t, time.Since(began), 10*time.Second)
 }
 
+// A server whose listener fails ends what it answers before it says so.
+func TestAServerThatFailsLeavesNothing(t *testing.T) {
+	p := newPipeline(t)
+	_, key := p.begin("oats", "run")
+	blobs, err := topology.OpenBlobs(t.Context(), p.js)
+	require.NoError(t, err)
+	server, err := api.New(api.Options{Conn: p.conn, JS: p.js, Blobs: blobs, Ledger: p.ledger, Search: p.ledger, Partitions: p.Info.Partitions})
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	before := p.conn.NumSubscriptions()
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(context.Background(), l) }()
+	f := (&site{pipeline: p, url: "http://" + l.Addr().String()}).follow(path(key)+"/stream", "")
+	f.until("snapshot")
+	require.NoError(t, l.Close())
+	require.ErrorIs(t, <-served, net.ErrClosed)
+	require.Equal(t, before, p.conn.NumSubscriptions(), "the stream goes on")
+	for ok := true; ok; {
+		_, ok = f.next()
+	}
+	require.NoError(t, f.lines.Err(), "it ends in good order")
+}
+
 // ill is a ledger that cannot be read.
 type ill struct{ sink.Reader }
+
+func (ill) Transcript(context.Context, schema.Transcript) (sink.Summary, error) {
+	return sink.Summary{}, errors.New("secret.example: disk")
+}
+
+// A browser stays away for good after an answer that is not 200: it is told to come again instead.
+func TestAnEventSourceIsToldToComeAgain(t *testing.T) {
+	s := newPipeline(t).serve(api.Options{Ledger: ill{}})
+	at := "/v1/transcripts/oats/w/run/0/1/1/stream"
+	s.refuses(http.StatusServiceUnavailable, "unavailable", at)
+	for name, value := range map[string]string{"Accept": "text/event-stream", "Last-Event-ID": "3"} {
+		ask := func(query string) answer {
+			t.Helper()
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+at+query, nil)
+			require.NoError(t, err)
+			r.Header.Set(name, value)
+			response, err := http.DefaultClient.Do(r)
+			require.NoError(t, err)
+			body, err := io.ReadAll(response.Body)
+			require.NoError(t, err, "it ends in good order")
+			require.NoError(t, response.Body.Close())
+			a := answer{response, string(body)}
+			described(t, a)
+			return a
+		}
+		a := ask("")
+		require.Equal(t, http.StatusOK, a.StatusCode, name)
+		require.Equal(t, "text/event-stream", a.Header.Get("Content-Type"))
+		require.Equal(t, "retry: 2000\n\n", a.body)
+		require.Equal(t, http.StatusBadRequest, ask("?colour=red").StatusCode, "coming again does not mend it")
+	}
+}
 
 func (ill) Transcripts(context.Context, sink.Query) (sink.Page, error) {
 	return sink.Page{}, errors.New("secret.example: disk")

@@ -82,7 +82,14 @@ func (w *Where) About(f sink.Filter, agents []string) {
 		w.And(`t.agent IN (%s)`, strings.Join(places, ", "))
 	}
 	if f.Namespace != "" {
-		w.And(`c.key >= %s AND c.key < %s`, w.Arg(f.Namespace+"/"), w.Arg(f.Namespace+"0")) // 0 is behind the slash
+		w.And(`%s`, w.within(f.Namespace))
+	}
+	if len(f.Namespaces) > 0 {
+		var any []string
+		for _, namespace := range f.Namespaces {
+			any = append(any, w.within(namespace))
+		}
+		w.And(`(%s)`, strings.Join(any, " OR "))
 	}
 	if f.Protocol != "" {
 		w.And(`t.protocol = %s`, w.Arg(w.Bytes(string(f.Protocol))))
@@ -96,6 +103,11 @@ WHEN t.status <> '' THEN t.status ELSE 'open' END = %s`, w.Arg(string(f.Status))
 			w.And(w.Contains, `t.labels`, w.Arg(w.Bytes(label)))
 		}
 	}
+}
+
+// within is the condition that a capture is in a namespace.
+func (w *Where) within(namespace string) string {
+	return fmt.Sprintf(`c.key >= %s AND c.key < %s`, w.Arg(namespace+"/"), w.Arg(namespace+"0")) // 0 is behind the slash
 }
 
 // labelText is how a label stands in the column, if it stands there just so.
