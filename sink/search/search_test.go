@@ -136,13 +136,31 @@ func TestBase64IsNoText(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	var m search.Memory
-	require.Equal(t, search.Texts{"a", "b"}, m.Fresh(1, "c", search.Texts{"a", "b"}))
-	require.Equal(t, search.Texts{"d"}, m.Fresh(1, "c", search.Texts{"a", "d", "b"}))
-	require.Equal(t, search.Texts{"a"}, m.Fresh(1, "other", search.Texts{"a"}))
-	require.Equal(t, search.Texts{"a"}, m.Fresh(2, "c", search.Texts{"a"}))
-	require.Equal(t, search.Texts{"a"}, m.Fresh(1, "", search.Texts{"a"}), "of no tool")
+	fresh := func(transcript int64, tool string, texts ...string) bool {
+		t.Helper()
+		got := m.Fresh(transcript, tool, texts)
+		if got != nil {
+			require.Equal(t, search.Texts(texts), got, "all of it")
+		}
+		return got != nil
+	}
+	require.True(t, fresh(1, "c", "a", "b"))
+	require.True(t, fresh(1, "c", "x"))
+	require.True(t, fresh(1, "c", "a", "b", "x"), "each was said, and not by one event")
+	require.False(t, fresh(1, "c", "x", "a", "b"))
+	require.False(t, fresh(1, "c", "b", "x"))
+	require.True(t, fresh(1, "c", "a", "d", "b"))
+	require.False(t, fresh(1, "c", "x"), "what was said earlier is known still")
+	require.True(t, fresh(1, "other", "a"))
+	require.True(t, fresh(2, "c", "a"))
+	require.True(t, fresh(1, "", "a"))
+	require.True(t, fresh(1, "", "a"), "of no tool")
+	for i := range 100_000 {
+		fresh(3, "c", "name", fmt.Sprint(i))
+	}
+	require.False(t, fresh(3, "c", "name", "99999"))
 	m.Forget()
-	require.Equal(t, search.Texts{"a"}, m.Fresh(1, "c", search.Texts{"a"}))
+	require.True(t, fresh(1, "c", "a"))
 }
 
 func TestLineKeepsTextsApart(t *testing.T) {

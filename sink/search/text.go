@@ -91,7 +91,8 @@ func (t *Texts) add(s string) {
 	}
 }
 
-// state takes all that a tool's state says; what an earlier event of the tool said, Memory leaves out.
+// state takes all that a tool's state says; one that says nothing more than an earlier event of the tool
+// Memory passes over.
 func (t *Texts) state(k *schema.ToolState) {
 	t.add(k.Name)
 	t.add(k.Title)
