@@ -306,8 +306,8 @@ func toolsOnce(t *testing.T, b *bench) {
 	s.Next(1, &schema.ToolCall{Tool: "mill", CallID: "d", Input: input})
 	b.store(s, s.Record())
 	b.index()
-	require.Equal(t, []string{"one/1:6", "one/1:1"}, b.hits(sink.SearchQuery{Text: "corn"}), "once for each call")
-	require.Equal(t, []string{"one/1:4"}, b.hits(sink.SearchQuery{Text: "flour"}))
+	require.Equal(t, []string{"one/1:6", "one/1:5", "one/1:2", "one/1:1"}, b.hits(sink.SearchQuery{Text: "corn"}), "not where it only says the same again")
+	require.Equal(t, []string{"one/1:5"}, b.hits(sink.SearchQuery{Text: "grind flour"}), "all words of one event")
 	require.Equal(t, []string{"one/1:2"}, b.hits(sink.SearchQuery{Text: `"Grind" grind`, Filter: sink.Filter{Since: At(2), Until: At(3)}}), "its title")
 }
 
