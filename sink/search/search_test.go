@@ -1,7 +1,11 @@
 package search_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -129,9 +133,45 @@ func TestWhatCanBeFoundOfAnEvent(t *testing.T) {
 }
 
 func TestBase64IsNoText(t *testing.T) {
-	picture := strings.Repeat("iVBORw0KGgoAAAANSUhEUg+/", 40)
-	e := schema.Event{Kind: &schema.ToolResult{Output: schema.JSON(`{"data":"` + picture + `","note":"` + strings.Repeat("One2 ", 200) + `"}`)}}
-	require.Equal(t, search.Texts{strings.Repeat("One2 ", 200)}, search.Of(&e))
+	noise := make([]byte, 3001)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise) // never fails
+	lines := func(text string, n int, end string) string {
+		var b strings.Builder
+		for line := range slices.Chunk([]byte(text), n) {
+			b.Write(line)
+			b.WriteString(end)
+		}
+		return b.String()
+	}
+	padded := base64.StdEncoding.EncodeToString(noise)
+	for _, data := range []string{
+		padded, base64.RawURLEncoding.EncodeToString(noise), lines(padded, 76, "\n"), lines(padded, 64, "\r\n"),
+		strings.TrimSpace(lines(padded, 76, "\n")), padded[:600],
+	} {
+		require.Empty(t, searchable(t, data), data)
+	}
+	list := func(format string, sep string) string {
+		var items []string
+		for i := range 200 {
+			items = append(items, fmt.Sprintf(format, i*7919%1000))
+		}
+		return strings.Join(items, sep)
+	}
+	for _, text := range []string{
+		list("Some_Identifier%03d", "\n"), list("feature/JIRA-%d-mend-the-mill", "\n"), list("src/Main/handler%04d", "\n"), list("Handler%d", "\r\n"),
+		list("x%063dY", "\n"), "Z9" + strings.Repeat("a", 1000), "/" + list("Dir%d", "/"), list("A=%d", "\n"), list("OnlyName%d", "_"), list("some-Name-%d", "-"),
+		strings.Repeat("One2 ", 200),
+	} {
+		require.Equal(t, search.Texts{text}, searchable(t, text))
+	}
+}
+
+// searchable is what is found of a tool that gives a text back.
+func searchable(t *testing.T, text string) search.Texts {
+	t.Helper()
+	output, err := json.Marshal(map[string]string{"data": text})
+	require.NoError(t, err)
+	return search.Of(&schema.Event{Kind: &schema.ToolResult{Output: output}})
 }
 
 func TestMemory(t *testing.T) {
@@ -233,6 +273,31 @@ func TestSnippet(t *testing.T) {
 	require.Equal(t, "天気", marked[0])
 	_, marked = snippet(`"a b" "b c"`, "a b c d")
 	require.Equal(t, []string{"a b c"}, marked, "what overlaps is one")
+}
+
+// TestSnippetIsShort where a match spans very much that is no word.
+func TestSnippetIsShort(t *testing.T) {
+	for _, between := range []string{"-", "—", " ", "\n", "«»"} {
+		long := "the beginning " + strings.Repeat("before ", 20) + "mend" + strings.Repeat(between, 1<<20) + "mill and the end"
+		for _, text := range []string{`"mend mill"`, `before "mend mill"`, `beginning "mend mill and"`} {
+			q, err := search.Parse(text)
+			require.NoError(t, err)
+			s, matches := search.Texts{long}.Snippet(q)
+			require.Less(t, len(s), 1200)
+			require.True(t, utf8.ValidString(s))
+			require.NotEmpty(t, matches)
+			for _, m := range matches {
+				require.Less(t, m[0], m[1])
+				require.LessOrEqual(t, m[1], len(s))
+				require.True(t, utf8.ValidString(s[m[0]:m[1]]))
+			}
+			last := matches[len(matches)-1]
+			if text == `"mend mill"` {
+				require.True(t, strings.HasPrefix(s[last[0]:], "mend"), "%q: %v", s, matches)
+				require.Equal(t, strings.TrimSuffix(s, "…"), s[:last[1]], "as far as it goes")
+			}
+		}
+	}
 }
 
 func TestSnippetOfAnyText(t *testing.T) {
