@@ -160,3 +160,28 @@ func TestIndexingEndsWithItsContext(t *testing.T) {
 	index(t, l)
 	require.Equal(t, 1, count(t, l, "words"))
 }
+
+// TestARoleWithoutTheIndexIsToldWhatItLacks, as one is whose grant is older than the index.
+func TestARoleWithoutTheIndexIsToldWhatItLacks(t *testing.T) {
+	url := pgtest.Database(t)
+	l := open(t, url)
+	require.NoError(t, l.Close())
+	config, err := pgx.ParseConfig(url)
+	require.NoError(t, err)
+	role := "reads_" + config.Database
+	execute(t, url, `CREATE ROLE `+role+`; GRANT USAGE ON SCHEMA steno TO `+role+`; GRANT SELECT ON ALL TABLES IN SCHEMA steno TO `+role+`;
+REVOKE ALL ON steno.indexed, steno.words, steno.unindexed FROM `+role+`; ALTER DATABASE `+config.Database+` SET role TO `+role)
+	t.Cleanup(func() {
+		execute(t, url, `SET ROLE NONE; ALTER DATABASE `+config.Database+` RESET role; DROP OWNED BY `+role+`; DROP ROLE `+role)
+	})
+	r, err := postgres.Open(within(t), url, postgres.Options{ReadOnly: true})
+	require.NoError(t, err)
+	defer r.Close() //nolint:errcheck // it always works
+	const lacks = "GRANT SELECT ON ALL TABLES IN SCHEMA steno"
+	_, err = r.Stats(within(t))
+	require.ErrorContains(t, err, lacks)
+	_, err = r.Indexing(within(t))
+	require.ErrorContains(t, err, lacks)
+	_, err = r.Search(within(t), sink.SearchQuery{Text: "words"})
+	require.ErrorContains(t, err, lacks)
+}
