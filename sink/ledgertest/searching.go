@@ -1,7 +1,9 @@
 package ledgertest
 
 import (
+	"encoding/base64"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -82,6 +84,8 @@ func found(t *testing.T, b *bench) {
 	s := NewScript("one")
 	s.Next(1, Prompt("Mend the Windmühle, please: it's in foo_bar.go"))                           // 1
 	s.Next(1, says(schema.Assistant, schema.Thought, "Łódź, 今日は良い天気, straße, ÅNGSTRÖM, ﬁne 🙂👍🏽")) // 2
+	noise := make([]byte, 900)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise) // never fails
 	s.Next(1, &schema.ToolCall{Tool: "read_file", CallID: "c", Input: schema.JSON(`{"path":"/etc/passwd","limit":4711,"n":["deep"]}`)})
 	s.Next(1, &schema.ToolResult{CallID: "c", Output: schema.JSON(`[{"type":"content","content":{"type":"text","text":"root:x:0\u0000:0"}}]`)})
 	s.Next(1, &schema.ToolState{ToolID: "d", Name: "edit", Title: "Sharpen the millstone", State: schema.ToolPhase{Phase: schema.Streaming}})
@@ -92,7 +96,7 @@ func found(t *testing.T, b *bench) {
 	s.Next(1, Raw("hidden in a record")) // 9
 	s.Next(1, &schema.Message{Role: schema.User, Text: "look", MessageID: "m", Channel: schema.Answer, Boundary: schema.BoundaryWhole,
 		Content: schema.JSON(`[{"type":"text","text":"look"},{"type":"resource","resource":{"uri":"file:///mill/plan.md","text":"embedded plan"}},
-{"type":"image","mimeType":"image/png","data":"` + strings.Repeat("iVBORw0KGgoAAAANSUhEUgAA", 40) + `"}]`)}) // 10
+{"type":"image","mimeType":"image/png","data":"` + "iVBORw0KGgoAAAANSUhEUgAA++A" + base64.RawStdEncoding.EncodeToString(noise) + `"}]`)}) // 10
 	b.store(s, s.Record())
 	b.index()
 	for text, want := range map[string][]int{
@@ -310,8 +314,8 @@ func toolsOnce(t *testing.T, b *bench) {
 	s.Next(1, &schema.ToolCall{Tool: "mill", CallID: "d", Input: input})
 	b.store(s, s.Record())
 	b.index()
-	require.Equal(t, []string{"one/1:6", "one/1:1"}, b.hits(sink.SearchQuery{Text: "corn"}), "once for each call")
-	require.Equal(t, []string{"one/1:4"}, b.hits(sink.SearchQuery{Text: "flour"}))
+	require.Equal(t, []string{"one/1:6", "one/1:5", "one/1:2", "one/1:1"}, b.hits(sink.SearchQuery{Text: "corn"}), "not where it only says the same again")
+	require.Equal(t, []string{"one/1:5"}, b.hits(sink.SearchQuery{Text: "grind flour"}), "all words of one event")
 	require.Equal(t, []string{"one/1:2"}, b.hits(sink.SearchQuery{Text: `"Grind" grind`, Filter: sink.Filter{Since: At(2), Until: At(3)}}), "its title")
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/search"
@@ -20,18 +21,25 @@ const (
 	indexBytes       = 4 << 20 // of events, passed likewise
 )
 
+// indexTries is after how many failures an event is passed over whose words the database may not be able
+// to take.
+const indexTries = 5
+
 // index is what a sink that indexes remembers.
 type index struct {
-	mu     sync.Mutex // one transaction at a time in this process
-	memory search.Memory
+	mu      sync.Mutex // one transaction at a time in this process
+	memory  search.Memory
+	careful bool          // something failed: each event has a transaction of its own
+	failed  map[place]int // how often events failed that were alone
 }
 
 const (
 	behindSQL = `SELECT t.id FROM steno.transcripts t LEFT JOIN steno.indexed i ON i.transcript = t.id
 WHERE t.head > coalesce(i.head, 0) ORDER BY random() LIMIT $1`
 	enterSQL = `INSERT INTO steno.indexed (transcript) SELECT id FROM unnest($1::bigint[]) id ORDER BY id ON CONFLICT DO NOTHING`
+	headsSQL = `SELECT transcript, head FROM steno.indexed WHERE transcript = ANY ($1) ORDER BY array_position($1, transcript)`
 	// A row that is locked is being indexed by somebody else.
-	lockSQL = `SELECT head FROM steno.indexed WHERE transcript = $1 FOR UPDATE SKIP LOCKED`
+	lockSQL = `SELECT FROM steno.indexed WHERE transcript = $1 AND head = $2 FOR UPDATE SKIP LOCKED`
 	wordSQL = `INSERT INTO steno.words (transcript, store_seq, piece, many, at, line)
 SELECT transcript, store_seq, piece, many, at, line::tsvector
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[], $6::text[]) AS w (transcript, store_seq, piece, many, at, line)`
@@ -39,7 +47,9 @@ FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[
 	indexedSQL   = `UPDATE steno.indexed SET head = $2 WHERE transcript = $1`
 )
 
-// Index implements sink.Index: some of the transcripts that are behind, those that no other sink is at.
+// Index implements sink.Index: some of the transcripts that are behind, those that no other sink is at. The
+// words are made before the transaction that writes them. After a failure each event is alone, so that one
+// which the database does not take holds up its own transcript at most, and not for ever.
 func (l *Ledger) Index(ctx context.Context) (int, error) {
 	if l.readOnly {
 		return 0, errReadOnly
@@ -54,64 +64,84 @@ func (l *Ledger) Index(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-func (l *Ledger) indexNext(ctx context.Context) (n int, err error) {
-	conn, err := l.pool.Acquire(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Release()
-	rows, err := conn.Query(ctx, behindSQL, indexTranscripts)
-	if err != nil {
-		return 0, err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+func (l *Ledger) indexNext(ctx context.Context) (int, error) {
+	ids, err := l.behind(ctx)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	if _, err := conn.Exec(ctx, enterSQL, ids); err != nil {
+	if _, err := l.pool.Exec(ctx, enterSQL, ids); err != nil {
 		return 0, err
 	}
-	ctx, done := outlive(ctx, grace)
-	defer done()
-	err = pgx.BeginFunc(ctx, conn.Conn(), func(tx pgx.Tx) (err error) {
-		n, err = l.indexIn(ctx, tx, ids)
-		return err
-	})
-	return n, err
+	pages, err := l.unindexed(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	if !l.index.careful {
+		n, err := l.indexPages(ctx, pages)
+		if !errors.Is(refused(err), sink.ErrRefused) {
+			l.index.careful = err != nil && ctx.Err() == nil
+			return n, err
+		}
+		l.index.memory.Forget()
+	}
+	return l.indexEach(ctx, pages)
 }
 
-// indexIn indexes those of the transcripts that it can lock.
-func (l *Ledger) indexIn(ctx context.Context, tx pgx.Tx, ids []int64) (int, error) {
-	if _, err := tx.Exec(ctx, silenceSQL); err != nil {
-		return 0, err
+// behind gives some of the transcripts that are not indexed to their heads.
+func (l *Ledger) behind(ctx context.Context) ([]int64, error) {
+	rows, err := l.pool.Query(ctx, behindSQL, indexTranscripts)
+	if err != nil {
+		return nil, err
 	}
-	var batch []indexing
-	size := 0
-	for _, id := range ids {
-		if len(batch) >= indexEvents || size >= indexBytes {
+	return pgx.CollectRows(rows, pgx.RowTo[int64])
+}
+
+// page is of a transcript's events, those behind its head in the index.
+type page struct {
+	transcript, head int64
+	events           []stored
+}
+
+// stored is a stored event.
+type stored struct {
+	Seq   int64
+	Event []byte
+}
+
+// unindexed reads the pages of transcripts that are next.
+func (l *Ledger) unindexed(ctx context.Context, ids []int64) ([]page, error) {
+	rows, err := l.pool.Query(ctx, headsSQL, ids)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p page, err error) {
+		err = row.Scan(&p.transcript, &p.head)
+		return p, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	count, size := 0, 0
+	var out []page
+	for _, p := range pages {
+		if count >= indexEvents || size >= indexBytes {
 			break
 		}
-		var head int64
-		err := tx.QueryRow(ctx, lockSQL, id).Scan(&head)
-		if errors.Is(err, pgx.ErrNoRows) {
-			continue
-		}
+		rows, err := l.pool.Query(ctx, pageSQL, p.transcript, p.head+1, indexEvents/4, tables.PageBytes)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		events, bytes, err := l.unindexed(ctx, tx, id, head)
-		if err != nil {
-			return 0, err
+		if p.events, err = pgx.CollectRows(rows, pgx.RowToStructByPos[stored]); err != nil {
+			return nil, err
 		}
-		if len(events) == 0 {
-			continue
+		for _, e := range p.events {
+			count, size = count+1, size+len(e.Event)
 		}
-		batch, size = append(batch, events...), size+bytes
-		if _, err := tx.Exec(ctx, indexedSQL, id, events[len(events)-1].seq); err != nil {
-			return 0, err
+		if len(p.events) > 0 {
+			out = append(out, p)
 		}
 	}
-	return len(batch), l.indexBatch(ctx, tx, batch)
+	return out, nil
 }
 
 // indexing is an event that is being indexed.
@@ -122,51 +152,133 @@ type indexing struct {
 	why             error // set: it cannot be indexed
 }
 
-// unindexed reads a page of a transcript's events behind a number.
-func (l *Ledger) unindexed(ctx context.Context, tx pgx.Tx, transcript, head int64) (out []indexing, size int, err error) {
-	rows, err := tx.Query(ctx, pageSQL, transcript, head+1, indexEvents/4, tables.PageBytes)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		e := indexing{transcript: transcript}
-		var event []byte
-		if err := rows.Scan(&e.seq, &event); err != nil {
-			return nil, 0, err
+// fold makes the words of a page. It takes seconds where events are very large, and ends with ctx.
+func (l *Ledger) fold(ctx context.Context, p page) ([]indexing, error) {
+	out := make([]indexing, 0, len(p.events))
+	for _, stored := range p.events {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		size += len(event)
-		w, why := tables.ReadWords(&l.index.memory, transcript, e.seq, event)
+		e := indexing{transcript: p.transcript, seq: stored.Seq}
+		w, why := tables.ReadWords(&l.index.memory, p.transcript, e.seq, stored.Event)
 		e.at, e.why = w.At, why
 		if why == nil {
 			e.pieces = w.Texts.Pieces()
 		}
 		out = append(out, e)
 	}
-	return out, size, rows.Err()
+	return out, nil
 }
 
-// indexBatch writes the words of events; where the database does not take them all, of each that it takes.
-func (l *Ledger) indexBatch(ctx context.Context, tx pgx.Tx, batch []indexing) error {
-	err := savepoint(ctx, tx, func(tx pgx.Tx) error { return putWords(ctx, tx, batch) })
-	if !errors.Is(refused(err), sink.ErrRefused) {
-		return err
-	}
-	for _, e := range batch {
-		err := savepoint(ctx, tx, func(tx pgx.Tx) error { return putWords(ctx, tx, []indexing{e}) })
-		if errors.Is(refused(err), sink.ErrRefused) {
-			e.why, e.pieces = err, nil
-			err = putWords(ctx, tx, []indexing{e})
+// indexPages indexes pages in one transaction.
+func (l *Ledger) indexPages(ctx context.Context, pages []page) (int, error) {
+	folded := make([][]indexing, len(pages))
+	for i, p := range pages {
+		var err error
+		if folded[i], err = l.fold(ctx, p); err != nil {
+			return 0, err
 		}
-		if err != nil {
+	}
+	return l.put(ctx, pages, folded)
+}
+
+// put writes the words of those pages whose transcripts it can lock where they were when they were read.
+func (l *Ledger) put(ctx context.Context, pages []page, folded [][]indexing) (int, error) {
+	ctx, done := outlive(ctx, grace)
+	defer done()
+	var batch []indexing
+	skipped := false
+	err := pgx.BeginFunc(ctx, l.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, silenceSQL); err != nil {
 			return err
 		}
+		for i, p := range pages {
+			locked, err := tx.Exec(ctx, lockSQL, p.transcript, p.head)
+			if err != nil {
+				return err
+			}
+			if locked.RowsAffected() == 0 {
+				skipped = true
+				continue
+			}
+			if _, err := tx.Exec(ctx, indexedSQL, p.transcript, folded[i][len(folded[i])-1].seq); err != nil {
+				return err
+			}
+			batch = append(batch, folded[i]...)
+		}
+		return putWords(ctx, tx, batch)
+	})
+	if skipped { // what was made of it is not indexed by this process
+		l.index.memory.Forget()
 	}
-	return nil
+	if err != nil {
+		return 0, err
+	}
+	return len(batch), nil
 }
 
-func savepoint(ctx context.Context, tx pgx.Tx, do func(pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, tx, do)
+// indexEach indexes the events of pages one by one, and passes over those that the database does not take.
+// Behind one that fails the rest of its transcript waits, and nothing else.
+func (l *Ledger) indexEach(ctx context.Context, pages []page) (int, error) {
+	n := 0
+	var failure error
+	for _, p := range pages {
+		for _, e := range p.events {
+			took, err := l.indexOne(ctx, page{p.transcript, p.head, []stored{e}})
+			if ctx.Err() != nil || errors.Is(unreachable(err), ErrUnreachable) {
+				return n, err
+			}
+			if err != nil {
+				failure = fmt.Errorf("event %d of transcript %d: %w", e.Seq, p.transcript, err)
+			}
+			if took == 0 {
+				break
+			}
+			n, p.head = n+took, e.Seq
+		}
+	}
+	l.index.careful = failure != nil
+	return n, failure
+}
+
+// indexOne indexes a page of one event, or says of it that it cannot be indexed.
+func (l *Ledger) indexOne(ctx context.Context, p page) (int, error) {
+	at := place{p.transcript, uint64(p.events[0].Seq)}
+	n, err := l.indexPages(ctx, []page{p})
+	if err == nil || ctx.Err() != nil {
+		delete(l.index.failed, at)
+		return n, err
+	}
+	l.index.memory.Forget()
+	if !errors.Is(refused(err), sink.ErrRefused) {
+		if !maybeTheEvent(err) {
+			return 0, err
+		}
+		if l.index.failed == nil {
+			l.index.failed = map[place]int{}
+		}
+		if l.index.failed[at]++; l.index.failed[at] < indexTries {
+			return 0, err
+		}
+	}
+	if n, err = l.put(ctx, []page{p}, [][]indexing{{{transcript: p.transcript, seq: p.events[0].Seq, why: err}}}); err == nil {
+		delete(l.index.failed, at)
+	}
+	return n, err
+}
+
+// maybeTheEvent reports whether an event may be why its transaction failed, by its size or by a fault of
+// the database: not a full disk, missing rights, or a server that is shut down.
+func maybeTheEvent(err error) bool {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return true // the connection was lost
+	}
+	switch e.Code {
+	case pgQueryCanceled, "57P02" /* crash */, "53200" /* out of memory */, "25P03" /* idle in transaction */, "25P04" /* transaction timeout */, "XX000":
+		return true
+	}
+	return false
 }
 
 func putWords(ctx context.Context, tx pgx.Tx, batch []indexing) error {

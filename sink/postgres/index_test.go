@@ -1,11 +1,13 @@
 package postgres_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/ledgertest"
 	"github.com/steno-io/steno/sink/postgres"
@@ -87,4 +89,99 @@ func TestIndexPassesOverWhatAnotherIndexes(t *testing.T) {
 	require.NoError(t, tx.Rollback(within(t)))
 	index(t, l)
 	require.Equal(t, 3, count(t, l, "words"))
+}
+
+// TestAnEventThatFailsAlwaysIsPassedOver: it holds up its own transcript for some tries, and no other.
+func TestAnEventThatFailsAlwaysIsPassedOver(t *testing.T) {
+	url := pgtest.Database(t)
+	l := open(t, url)
+	defer l.Close() //nolint:errcheck // it always works
+	one := ledgertest.NewScript("one")
+	for _, text := range []string{"words before", "bad words", "words behind"} {
+		one.Next(1, ledgertest.Prompt(text))
+	}
+	claim, err := l.Claim(within(t), 0)
+	require.NoError(t, err)
+	_, err = l.Store(within(t), sink.Batch{Claim: claim, Entries: []sink.Entry{one.Entry(1, one.Record())}})
+	require.NoError(t, err)
+	say(t, l, ledgertest.NewScript("two"), "other words")
+	execute(t, url, `CREATE FUNCTION steno.fail() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE 'the words are too many' USING ERRCODE = 'XX000'; END $$;
+CREATE TRIGGER fail BEFORE INSERT ON steno.words FOR EACH ROW WHEN (NEW.line @@ 'bad'::tsquery) EXECUTE FUNCTION steno.fail()`)
+	_, err = l.Index(within(t))
+	require.ErrorContains(t, err, "too many")
+	_, err = l.Index(within(t))
+	require.ErrorContains(t, err, "event 2 of transcript")
+	require.Equal(t, 1, count(t, l, "before"))
+	require.Equal(t, 1, count(t, l, "other"))
+	require.Zero(t, count(t, l, "behind"))
+	for range 3 {
+		_, err = l.Index(within(t))
+		require.ErrorContains(t, err, "too many")
+	}
+	index(t, l)
+	require.Equal(t, 3, count(t, l, "words"))
+	now, err := l.Indexing(within(t))
+	require.NoError(t, err)
+	require.Equal(t, sink.Indexing{Failed: 1}, now)
+}
+
+// TestWhatAnEventThatIsRefusedSaidIsFound in the event behind it, which says the same.
+func TestWhatAnEventThatIsRefusedSaidIsFound(t *testing.T) {
+	url := pgtest.Database(t)
+	l := open(t, url)
+	defer l.Close() //nolint:errcheck // it always works
+	execute(t, url, `ALTER TABLE steno.words ADD CONSTRAINT refuse CHECK (store_seq <> 1)`)
+	s := ledgertest.NewScript("one")
+	for range 2 {
+		s.Next(1, &schema.ToolState{ToolID: "c", Name: "mill", Title: "Grind", State: schema.ToolPhase{Phase: schema.Executing}})
+	}
+	claim, err := l.Claim(within(t), 0)
+	require.NoError(t, err)
+	_, err = l.Store(within(t), sink.Batch{Claim: claim, Entries: []sink.Entry{s.Entry(1, s.Record())}})
+	require.NoError(t, err)
+	index(t, l)
+	page, err := l.Search(within(t), sink.SearchQuery{Text: "mill grind"})
+	require.NoError(t, err)
+	require.Len(t, page.Hits, 1)
+	require.Equal(t, uint64(2), page.Hits[0].Seq)
+	require.Equal(t, sink.Indexing{Failed: 1}, page.Indexing)
+}
+
+// TestIndexingEndsWithItsContext, and goes on with the next one.
+func TestIndexingEndsWithItsContext(t *testing.T) {
+	l := open(t, pgtest.Database(t))
+	defer l.Close() //nolint:errcheck // it always works
+	say(t, l, ledgertest.NewScript("one"), "words")
+	ctx, cancel := context.WithCancel(within(t))
+	cancel()
+	_, err := l.Index(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	index(t, l)
+	require.Equal(t, 1, count(t, l, "words"))
+}
+
+// TestARoleWithoutTheIndexIsToldWhatItLacks, as one is whose grant is older than the index.
+func TestARoleWithoutTheIndexIsToldWhatItLacks(t *testing.T) {
+	url := pgtest.Database(t)
+	l := open(t, url)
+	require.NoError(t, l.Close())
+	config, err := pgx.ParseConfig(url)
+	require.NoError(t, err)
+	role := "reads_" + config.Database
+	execute(t, url, `CREATE ROLE `+role+`; GRANT USAGE ON SCHEMA steno TO `+role+`; GRANT SELECT ON ALL TABLES IN SCHEMA steno TO `+role+`;
+REVOKE ALL ON steno.indexed, steno.words, steno.unindexed FROM `+role+`; ALTER DATABASE `+config.Database+` SET role TO `+role)
+	t.Cleanup(func() {
+		execute(t, url, `SET ROLE NONE; ALTER DATABASE `+config.Database+` RESET role; DROP OWNED BY `+role+`; DROP ROLE `+role)
+	})
+	r, err := postgres.Open(within(t), url, postgres.Options{ReadOnly: true})
+	require.NoError(t, err)
+	defer r.Close() //nolint:errcheck // it always works
+	const lacks = "GRANT SELECT ON ALL TABLES IN SCHEMA steno"
+	_, err = r.Stats(within(t))
+	require.ErrorContains(t, err, lacks)
+	_, err = r.Indexing(within(t))
+	require.ErrorContains(t, err, lacks)
+	_, err = r.Search(within(t), sink.SearchQuery{Text: "words"})
+	require.ErrorContains(t, err, lacks)
 }

@@ -1,7 +1,11 @@
 package search_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -129,20 +133,74 @@ func TestWhatCanBeFoundOfAnEvent(t *testing.T) {
 }
 
 func TestBase64IsNoText(t *testing.T) {
-	picture := strings.Repeat("iVBORw0KGgoAAAANSUhEUg+/", 40)
-	e := schema.Event{Kind: &schema.ToolResult{Output: schema.JSON(`{"data":"` + picture + `","note":"` + strings.Repeat("One2 ", 200) + `"}`)}}
-	require.Equal(t, search.Texts{strings.Repeat("One2 ", 200)}, search.Of(&e))
+	noise := make([]byte, 3001)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise) // never fails
+	lines := func(text string, n int, end string) string {
+		var b strings.Builder
+		for line := range slices.Chunk([]byte(text), n) {
+			b.Write(line)
+			b.WriteString(end)
+		}
+		return b.String()
+	}
+	padded := base64.StdEncoding.EncodeToString(noise)
+	for _, data := range []string{
+		padded, base64.RawURLEncoding.EncodeToString(noise), lines(padded, 76, "\n"), lines(padded, 64, "\r\n"),
+		strings.TrimSpace(lines(padded, 76, "\n")), padded[:600],
+	} {
+		require.Empty(t, searchable(t, data), data)
+	}
+	list := func(format string, sep string) string {
+		var items []string
+		for i := range 200 {
+			items = append(items, fmt.Sprintf(format, i*7919%1000))
+		}
+		return strings.Join(items, sep)
+	}
+	for _, text := range []string{
+		list("Some_Identifier%03d", "\n"), list("feature/JIRA-%d-mend-the-mill", "\n"), list("src/Main/handler%04d", "\n"), list("Handler%d", "\r\n"),
+		list("x%063dY", "\n"), "Z9" + strings.Repeat("a", 1000), "/" + list("Dir%d", "/"), list("A=%d", "\n"), list("OnlyName%d", "_"), list("some-Name-%d", "-"),
+		strings.Repeat("One2 ", 200),
+	} {
+		require.Equal(t, search.Texts{text}, searchable(t, text))
+	}
+}
+
+// searchable is what is found of a tool that gives a text back.
+func searchable(t *testing.T, text string) search.Texts {
+	t.Helper()
+	output, err := json.Marshal(map[string]string{"data": text})
+	require.NoError(t, err)
+	return search.Of(&schema.Event{Kind: &schema.ToolResult{Output: output}})
 }
 
 func TestMemory(t *testing.T) {
 	var m search.Memory
-	require.Equal(t, search.Texts{"a", "b"}, m.Fresh(1, "c", search.Texts{"a", "b"}))
-	require.Equal(t, search.Texts{"d"}, m.Fresh(1, "c", search.Texts{"a", "d", "b"}))
-	require.Equal(t, search.Texts{"a"}, m.Fresh(1, "other", search.Texts{"a"}))
-	require.Equal(t, search.Texts{"a"}, m.Fresh(2, "c", search.Texts{"a"}))
-	require.Equal(t, search.Texts{"a"}, m.Fresh(1, "", search.Texts{"a"}), "of no tool")
+	fresh := func(transcript int64, tool string, texts ...string) bool {
+		t.Helper()
+		got := m.Fresh(transcript, tool, texts)
+		if got != nil {
+			require.Equal(t, search.Texts(texts), got, "all of it")
+		}
+		return got != nil
+	}
+	require.True(t, fresh(1, "c", "a", "b"))
+	require.True(t, fresh(1, "c", "x"))
+	require.True(t, fresh(1, "c", "a", "b", "x"), "each was said, and not by one event")
+	require.False(t, fresh(1, "c", "x", "a", "b"))
+	require.False(t, fresh(1, "c", "b", "x"))
+	require.True(t, fresh(1, "c", "a", "d", "b"))
+	require.False(t, fresh(1, "c", "x"), "what was said earlier is known still")
+	require.True(t, fresh(1, "other", "a"))
+	require.True(t, fresh(2, "c", "a"))
+	require.True(t, fresh(1, "", "a"))
+	require.True(t, fresh(1, "", "a"), "of no tool")
+	for i := range 100_000 {
+		fresh(3, "c", "name", fmt.Sprint(i))
+	}
+	require.False(t, fresh(3, "c", "name", "99999"))
 	m.Forget()
-	require.Equal(t, search.Texts{"a"}, m.Fresh(1, "c", search.Texts{"a"}))
+	require.True(t, fresh(1, "c", "a"))
 }
 
 func TestLineKeepsTextsApart(t *testing.T) {
@@ -215,6 +273,31 @@ func TestSnippet(t *testing.T) {
 	require.Equal(t, "天気", marked[0])
 	_, marked = snippet(`"a b" "b c"`, "a b c d")
 	require.Equal(t, []string{"a b c"}, marked, "what overlaps is one")
+}
+
+// TestSnippetIsShort where a match spans very much that is no word.
+func TestSnippetIsShort(t *testing.T) {
+	for _, between := range []string{"-", "—", " ", "\n", "«»"} {
+		long := "the beginning " + strings.Repeat("before ", 20) + "mend" + strings.Repeat(between, 1<<20) + "mill and the end"
+		for _, text := range []string{`"mend mill"`, `before "mend mill"`, `beginning "mend mill and"`} {
+			q, err := search.Parse(text)
+			require.NoError(t, err)
+			s, matches := search.Texts{long}.Snippet(q)
+			require.Less(t, len(s), 1200)
+			require.True(t, utf8.ValidString(s))
+			require.NotEmpty(t, matches)
+			for _, m := range matches {
+				require.Less(t, m[0], m[1])
+				require.LessOrEqual(t, m[1], len(s))
+				require.True(t, utf8.ValidString(s[m[0]:m[1]]))
+			}
+			last := matches[len(matches)-1]
+			if text == `"mend mill"` {
+				require.True(t, strings.HasPrefix(s[last[0]:], "mend"), "%q: %v", s, matches)
+				require.Equal(t, strings.TrimSuffix(s, "…"), s[:last[1]], "as far as it goes")
+			}
+		}
+	}
 }
 
 func TestSnippetOfAnyText(t *testing.T) {

@@ -8,15 +8,17 @@ import (
 
 // Bounds of a snippet, in bytes of the text.
 const (
-	snippetBefore = 60  // before the first match
-	snippetBytes  = 240 // in all, more only where a match is longer
+	snippetBefore = 60   // before the first match
+	snippetBytes  = 240  // in all, more only where a match is longer
+	snippetMost   = 1024 // where a match is longer than it: the match is cut
 )
 
 // match is where a term of the query stands in a text.
 type match struct{ term, start, end int }
 
 // Snippet gives a part of the texts around what matches the query: that of the first text that has the
-// most of its terms, on one line, with the ranges of its bytes that match. Without any match, as where
+// most of its terms, on one line, with the ranges of its bytes that match. It is of 1,100 bytes of the text
+// at most; a longer match is cut. Without any match, as where
 // terms stand in another text, it is how the first text begins.
 func (t Texts) Snippet(q Query) (snippet string, matches [][2]int) {
 	best, most := 0, []match(nil)
@@ -96,7 +98,7 @@ func cutOut(text string, found []match) (string, [][2]int) {
 	start, end := 0, min(len(text), snippetBytes)
 	if len(found) > 0 {
 		start = max(0, found[first].start-snippetBefore)
-		end = min(len(text), max(start+snippetBytes, found[first].end))
+		end = min(len(text), max(start+snippetBytes, min(found[first].end, start+snippetMost)))
 	}
 	start, end = outward(text, start, end)
 	return line(text, start, end, found)
@@ -146,7 +148,7 @@ func line(text string, start, end int, found []match) (string, [][2]int) {
 			if open < 0 {
 				open = b.Len()
 			}
-			until, next = max(until, next[0].end), next[1:]
+			until, next = max(until, min(next[0].end, end)), next[1:]
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
 		i += size
@@ -167,11 +169,11 @@ func line(text string, start, end int, found []match) (string, [][2]int) {
 	return b.String(), matches
 }
 
-// sorted are the matches inside a cut, by where they begin.
+// sorted are the matches inside a cut, by where they begin, with those that are too long for any cut.
 func sorted(found []match, start, end int) []match {
 	var in []match
 	for _, m := range found {
-		if m.start >= start && m.end <= end {
+		if m.start >= start && m.start < end && (m.end <= end || m.end-m.start > snippetBytes) {
 			in = append(in, m)
 		}
 	}

@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -91,7 +92,8 @@ func (t *Texts) add(s string) {
 	}
 }
 
-// state takes all that a tool's state says; what an earlier event of the tool said, Memory leaves out.
+// state takes all that a tool's state says; one that says nothing more than an earlier event of the tool
+// Memory passes over.
 func (t *Texts) state(k *schema.ToolState) {
 	t.add(k.Name)
 	t.add(k.Title)
@@ -232,24 +234,46 @@ func text(value jsontext.Value) string {
 // leastBase64 is from how many bytes on text without a space may be base64.
 const leastBase64 = 512
 
-// isBase64 reports whether a string is the bytes of a picture, a file or a sound.
+// isBase64 reports whether a string is the bytes of a picture, a file or a sound: on one line, or on lines
+// of 64 or 76 characters of which the last may be shorter, and looking as if drawn by lot. A list of names
+// has other lines, or keeps to few characters.
 func isBase64(s string) bool {
 	if len(s) < leastBase64 {
 		return false
 	}
-	lower, upper, digit := false, false, false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z':
-			lower = true
-		case 'A' <= c && c <= 'Z':
-			upper = true
-		case '0' <= c && c <= '9':
-			digit = true
-		case c == '+', c == '/', c == '-', c == '_', c == '=', c == '\n', c == '\r':
-		default:
+	var seen [256]int
+	total, width, ended := 0, 0, false
+	for line := range strings.Lines(s) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case ended:
+			return false
+		case width == 0 && len(line) != len(strings.TrimRight(s, "\r\n")) && len(line) != 64 && len(line) != 76:
+			return false
+		case width == 0:
+			width = len(line)
+		case len(line) > width:
+			return false
+		}
+		ended = len(line) < width || strings.HasSuffix(line, "=")
+		total += len(line)
+		for i := range len(line) {
+			seen[line[i]]++
+		}
+	}
+	data := total - seen['=']
+	if data%4 == 1 || seen['='] > 0 && (total%4 != 0 || seen['='] > 2 || !strings.HasSuffix(strings.TrimRight(s, "\r\n"), strings.Repeat("=", seen['=']))) {
+		return false
+	}
+	// Two characters drawn by lot are the same once in 64 times, two of a text's letters once in 20.
+	same := 0
+	for c, n := range seen {
+		switch {
+		case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '+', c == '/', c == '-', c == '_':
+			same += n * n
+		case c != '=' && n > 0:
 			return false
 		}
 	}
-	return lower && upper && digit
+	return same < data*data/40
 }

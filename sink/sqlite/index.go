@@ -35,11 +35,18 @@ const (
 
 var indexPragmas = []string{busyTimeout, "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-8000)"}
 
+// indexTries is after how many failures an event is passed over that SQLite may not be able to index.
+const indexTries = 5
+
 // index is the writer's side of the index.
 type index struct {
-	mu     sync.Mutex // one transaction at a time
-	db     *sql.DB    // nil until it is used, and after a failure
-	memory search.Memory
+	mu      sync.Mutex  // one transaction at a time
+	db      *sql.DB     // nil until it is used, and after a failure
+	file    os.FileInfo // what db has open
+	memory  search.Memory
+	careful bool  // something failed: each event has a transaction of its own
+	event   int64 // the last that failed alone
+	tries   int   // how often it did
 }
 
 // indexPath is the file beside the ledger's.
@@ -62,19 +69,38 @@ func (l *Ledger) Index(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// mendIndex takes away a file that is damaged: it is made anew.
-func (l *Ledger) mendIndex(why error) error {
+// damaged reports whether an error says that the index's file is damaged, or is no index.
+func damaged(err error) bool {
 	var e *sqlite.Error
-	if !errors.As(why, &e) || e.Code()&0xff != sqlite3.SQLITE_CORRUPT && e.Code()&0xff != sqlite3.SQLITE_NOTADB {
+	if !errors.As(err, &e) {
+		return false
+	}
+	code := e.Code() & 0xff
+	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || noTable(err)
+}
+
+// noTable reports whether a table is missing, or a column.
+func noTable(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "no such column") ||
+		strings.Contains(err.Error(), "has no column"))
+}
+
+// mendIndex takes away a file that is damaged: it is made anew. Whoever has it open notices.
+func (l *Ledger) mendIndex(why error) error {
+	if !damaged(why) {
 		return nil
 	}
+	path := indexPath(l.path)
 	errs := []error{l.index.close()}
 	for _, end := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(indexPath(l.path) + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(path + end); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("the index is damaged; %s may be deleted, with its -wal and -shm: %w", path, err)
+	}
+	return nil
 }
 
 func (x *index) close() error {
@@ -88,6 +114,12 @@ func (x *index) close() error {
 
 // indexNext indexes the events behind the position.
 func (l *Ledger) indexNext(ctx context.Context) (int, error) {
+	if file, err := os.Stat(indexPath(l.path)); l.index.db != nil && (err != nil || !os.SameFile(file, l.index.file)) {
+		l.index.memory.Forget() // somebody took it away
+		if err := l.index.close(); err != nil {
+			return 0, err
+		}
+	}
 	if l.index.db == nil {
 		if err := l.openIndex(ctx); err != nil {
 			return 0, err
@@ -102,36 +134,64 @@ func (l *Ledger) indexNext(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	ctx = context.WithoutCancel(ctx) // what has begun is soon done
-	err = l.indexBatch(ctx, position, batch)
-	if refusedContent(err) {
+	if !l.index.careful {
+		err = l.indexBatch(ctx, position, batch)
+		if errors.Is(err, errIndexMoved) {
+			l.index.memory.Forget()
+			return len(batch), nil
+		}
+		if !refusedContent(err) {
+			l.index.careful = mayBeTheEvent(err)
+			return len(batch), err
+		}
 		l.index.memory.Forget()
-		return l.indexEach(ctx, position, batch)
 	}
-	if errors.Is(err, errIndexMoved) {
-		l.index.memory.Forget()
-		err = nil
-	}
-	return len(batch), err
+	n, err := l.indexEach(ctx, position, batch)
+	l.index.careful = mayBeTheEvent(err)
+	return n, err
 }
 
 // indexEach indexes events one by one, and passes over those that the index does not take.
 func (l *Ledger) indexEach(ctx context.Context, position int64, batch []eventRow) (int, error) {
 	for i, row := range batch {
 		err := l.indexBatch(ctx, position, batch[i:i+1])
-		if refusedContent(err) {
+		if refusedContent(err) || mayBeTheEvent(err) && l.failedOften(row.id) {
 			l.index.memory.Forget()
 			batch[i].why = err
 			err = l.indexBatch(ctx, position, batch[i:i+1])
 		}
 		if errors.Is(err, errIndexMoved) {
+			l.index.memory.Forget()
 			return i, nil
 		}
 		if err != nil {
-			return i, err
+			return i, fmt.Errorf("event %d: %w", row.id, err)
 		}
 		position = row.id
 	}
 	return len(batch), nil
+}
+
+// failedOften counts a failure of an event, and reports whether there were enough.
+func (l *Ledger) failedOften(event int64) bool {
+	if l.index.event != event {
+		l.index.event, l.index.tries = event, 0
+	}
+	l.index.tries++
+	return l.index.tries >= indexTries
+}
+
+// mayBeTheEvent reports whether an event may be why it could not be indexed: not a full disk, or a lock.
+func mayBeTheEvent(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_INTERNAL, sqlite3.SQLITE_NOMEM:
+		return !noTable(err)
+	}
+	return false
 }
 
 func refusedContent(err error) bool { return err != nil && errors.Is(refused(err), sink.ErrRefused) }
@@ -162,8 +222,22 @@ func (l *Ledger) unindexed(ctx context.Context, position int64) ([]eventRow, err
 	return out, rows.Err()
 }
 
-// indexBatch indexes events in one transaction, which moves the position behind them.
+// indexBatch indexes events in one transaction, which moves the position behind them. Their words are made
+// before it: a transaction keeps other processes from the index.
 func (l *Ledger) indexBatch(ctx context.Context, position int64, batch []eventRow) error {
+	type folded struct {
+		at   int64
+		line string
+		why  error
+	}
+	said := make([]folded, len(batch))
+	for i, r := range batch {
+		if said[i].why = r.why; r.why != nil {
+			continue
+		}
+		w, why := tables.ReadWords(&l.index.memory, r.transcript, r.seq, r.event)
+		said[i] = folded{w.At, w.Texts.Line(), why}
+	}
 	tx, err := l.index.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -188,25 +262,20 @@ func (l *Ledger) indexBatch(ctx context.Context, position int64, batch []eventRo
 		return err
 	}
 	defer words.Close() //nolint:errcheck // the transaction's end closes it
-	for _, r := range batch {
-		w, why := tables.ReadWords(&l.index.memory, r.transcript, r.seq, r.event)
-		if r.why != nil {
-			why = r.why
-		}
-		if why != nil {
+	for i, r := range batch {
+		if why := said[i].why; why != nil {
 			if _, err := tx.ExecContext(ctx, `INSERT INTO unindexed (id, why) VALUES (?, ?)`, r.id, why.Error()); err != nil {
 				return err
 			}
 			continue
 		}
-		line := w.Texts.Line()
-		if line == "" {
+		if said[i].line == "" {
 			continue
 		}
-		if _, err := place.ExecContext(ctx, r.id, w.At, r.transcript, r.seq); err != nil {
+		if _, err := place.ExecContext(ctx, r.id, said[i].at, r.transcript, r.seq); err != nil {
 			return err
 		}
-		if _, err := words.ExecContext(ctx, r.id, line); err != nil {
+		if _, err := words.ExecContext(ctx, r.id, said[i].line); err != nil {
 			return err
 		}
 	}
@@ -221,7 +290,8 @@ func (l *Ledger) openIndex(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
+	file, err := f.Stat()
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	db, err := connect(path, 1, "_txlock=immediate", indexPragmas...)
@@ -231,7 +301,7 @@ func (l *Ledger) openIndex(ctx context.Context) error {
 	if err := l.fitIndex(ctx, db); err != nil {
 		return errors.Join(fmt.Errorf("open index %s: %w", path, err), db.Close())
 	}
-	l.index.db = db
+	l.index.db, l.index.file = db, file
 	return nil
 }
 

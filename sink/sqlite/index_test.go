@@ -186,3 +186,81 @@ func TestIndexDoesNotWaitForReaders(t *testing.T) {
 	index(t, w)
 	require.Equal(t, 2, count(t, w, "words"))
 }
+
+// TestDamageThatASearchMeetsIsMended, and what is open does not keep the file that was taken away.
+func TestDamageThatASearchMeetsIsMended(t *testing.T) {
+	path := files{}.path(t, "ledger")
+	w := openLedger(t, path, sqlite.Options{})
+	s := ledgertest.NewScript("one")
+	say(t, w, s, 1, "words")
+	index(t, w)
+	open := openLedger(t, path, sqlite.Options{ReadOnly: true})
+	require.Equal(t, 1, count(t, open, "words"))
+	for name, spoil := range map[string]func(){
+		"bytes": func() {
+			require.NoError(t, w.Close())
+			text, err := os.ReadFile(indexOf(path))
+			require.NoError(t, err)
+			for i := 100; i < len(text); i++ {
+				text[i] = 0xa5
+			}
+			require.NoError(t, os.Remove(indexOf(path)))
+			require.NoError(t, os.WriteFile(indexOf(path), text, 0o600))
+			for _, end := range []string{"-wal", "-shm"} {
+				_ = os.Remove(indexOf(path) + end) // the last one to close it may have
+			}
+			w = openLedger(t, path, sqlite.Options{})
+		},
+		"table": func() { execute(t, indexOf(path), `DROP TABLE places`) },
+	} {
+		spoil()
+		r := openLedger(t, path, sqlite.Options{ReadOnly: true})
+		_, err := r.Search(within(t), sink.SearchQuery{Text: "words"})
+		require.ErrorContains(t, err, indexOf(path)+" may be deleted", name)
+		page, err := w.Search(within(t), sink.SearchQuery{Text: "words"})
+		require.NoError(t, err, name)
+		require.Empty(t, page.Hits, name)
+		require.Equal(t, sink.Indexing{Behind: 1}, page.Indexing, name)
+		require.NoFileExists(t, indexOf(path)+"-wal", name)
+		index(t, w)
+		for _, l := range []*sqlite.Ledger{w, r, open} {
+			require.Equal(t, 1, count(t, l, "words"), name)
+		}
+	}
+}
+
+// TestIndexThatIsDeletedWhileItIsOpenIsMadeAgain as it may be at any time.
+func TestIndexThatIsDeletedWhileItIsOpenIsMadeAgain(t *testing.T) {
+	path := files{}.path(t, "ledger")
+	w := openLedger(t, path, sqlite.Options{})
+	say(t, w, ledgertest.NewScript("one"), 1, "words")
+	index(t, w)
+	require.Equal(t, 1, count(t, w, "words"))
+	for _, end := range []string{"", "-wal", "-shm"} {
+		require.NoError(t, os.Remove(indexOf(path)+end))
+	}
+	require.Zero(t, count(t, w, "words"))
+	index(t, w)
+	require.Equal(t, 1, count(t, w, "words"))
+}
+
+// TestAnEventThatFailsAlwaysIsPassedOver after some tries.
+func TestAnEventThatFailsAlwaysIsPassedOver(t *testing.T) {
+	path := files{}.path(t, "ledger")
+	w := openLedger(t, path, sqlite.Options{})
+	s := ledgertest.NewScript("one")
+	say(t, w, s, 1, "words")
+	index(t, w)
+	execute(t, indexOf(path), `CREATE TRIGGER fail BEFORE INSERT ON places WHEN NEW.seq = 2 BEGIN SELECT abs(-9223372036854775807 - 1); END`)
+	say(t, w, s, 2, "bad words")
+	say(t, w, s, 3, "words behind")
+	for range 5 {
+		_, err := w.Index(within(t))
+		require.ErrorContains(t, err, "overflow")
+	}
+	index(t, w)
+	require.Equal(t, 2, count(t, w, "words"))
+	now, err := w.Indexing(within(t))
+	require.NoError(t, err)
+	require.Equal(t, sink.Indexing{Failed: 1}, now)
+}

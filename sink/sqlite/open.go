@@ -1,6 +1,6 @@
 // Package sqlite keeps the ledger in one SQLite file: one writer, and readers in any number of
-// processes while it writes. The index of its search is in a file beside it, which may be deleted while
-// nobody has it open: it is made again.
+// processes while it writes. The index of its search is in a file beside it, which may be deleted at
+// any time, with its -wal and -shm: it is made again.
 package sqlite
 
 import (
@@ -29,8 +29,11 @@ type Ledger struct {
 	path    string
 	readers *sql.DB
 	writers *sql.DB // nil if read-only
-	found   *sql.DB // reads the ledger and its index
 	index   index
+
+	findersMu sync.Mutex
+	found     *sql.DB     // reads the ledger and its index; nil until it is used
+	foundFile os.FileInfo // the index that it has open
 
 	mu sync.Mutex // guards w: one transaction at a time
 	w  *writer    // nil after a failure; the next transaction makes another
@@ -86,7 +89,6 @@ func open(path string, o Options) (*Ledger, error) {
 		l.readers, err = connect(path, maxReaders, "mode=ro", busyTimeout, "query_only(1)")
 	}
 	if err == nil {
-		l.found = l.finders()
 		err = checkVersion(context.Background(), l.readers)
 	}
 	if err != nil {
@@ -130,6 +132,8 @@ func connect(path string, connections int, query string, pragmas ...string) (*sq
 func (l *Ledger) Close() error {
 	l.index.mu.Lock()
 	defer l.index.mu.Unlock()
+	l.findersMu.Lock()
+	defer l.findersMu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var errs []error

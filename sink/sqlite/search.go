@@ -45,7 +45,23 @@ func (f finder) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-func (l *Ledger) finders() *sql.DB {
+// finders gives the connections to an index's file. Those to a file that was taken away are closed.
+func (l *Ledger) finders(index os.FileInfo) (*sql.DB, error) {
+	l.findersMu.Lock()
+	defer l.findersMu.Unlock()
+	if l.found != nil && os.SameFile(index, l.foundFile) {
+		return l.found, nil
+	}
+	if l.found != nil {
+		if err := l.found.Close(); err != nil {
+			return nil, err
+		}
+	}
+	l.found, l.foundFile = l.openFinders(), index
+	return l.found, nil
+}
+
+func (l *Ledger) openFinders() *sql.DB {
 	file := func(path, query string) string {
 		u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query}
 		return u.String()
@@ -60,14 +76,38 @@ func (l *Ledger) finders() *sql.DB {
 	return db
 }
 
-// finding runs do in a transaction that reads the ledger and its index; errNoIndex if there is none.
+// finding runs do in a transaction that reads the ledger and its index; errNoIndex if there is none. A
+// writer takes away an index that shows damage.
 func (l *Ledger) finding(ctx context.Context, do func(*sql.Tx) error) error {
-	if _, err := os.Stat(indexPath(l.path)); errors.Is(err, fs.ErrNotExist) {
+	file, err := os.Stat(indexPath(l.path))
+	if errors.Is(err, fs.ErrNotExist) {
 		return errNoIndex
 	} else if err != nil {
 		return err
 	}
-	tx, err := l.found.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	found, err := l.finders(file)
+	if err != nil {
+		return err
+	}
+	if err = inIndex(ctx, found, do); !damaged(err) {
+		return err
+	}
+	if l.writers == nil {
+		return fmt.Errorf("the index is damaged; %s may be deleted, with its -wal and -shm, and a sink makes it anew: %w", indexPath(l.path), err)
+	}
+	l.index.mu.Lock()
+	defer l.index.mu.Unlock()
+	if now, statErr := os.Stat(indexPath(l.path)); statErr == nil && os.SameFile(now, file) { // else it is mended
+		l.index.memory.Forget()
+		if mending := l.mendIndex(err); mending != nil {
+			return errors.Join(err, mending)
+		}
+	}
+	return errNoIndex
+}
+
+func inIndex(ctx context.Context, found *sql.DB, do func(*sql.Tx) error) error {
+	tx, err := found.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
@@ -12,7 +13,7 @@ import (
 
 // Place is where a hit is. Hits are in descending order of it.
 type Place struct {
-	At         int64 // nanoseconds since 1970
+	At         int64 // nanoseconds since 1970; what does not fit is as near as can be
 	Transcript int64 // id
 	Seq        int64
 }
@@ -52,10 +53,10 @@ func ReadSearch(q sink.SearchQuery) (Hits, error) {
 func (h Hits) Where(w *Where, at, transcript, seq, transcripts string) {
 	w.And(`(%s, %s, %s) < (%s, %s, %s)`, at, transcript, seq, w.Arg(h.Below.At), w.Arg(h.Below.Transcript), w.Arg(h.Below.Seq))
 	if !h.Filter.Since.IsZero() {
-		w.And(`%s >= %s`, at, w.Arg(h.Filter.Since.UnixNano()))
+		w.And(`%s >= %s`, at, w.Arg(nanoseconds(h.Filter.Since)))
 	}
 	if !h.Filter.Until.IsZero() {
-		w.And(`%s < %s`, at, w.Arg(h.Filter.Until.UnixNano()))
+		w.And(`%s < %s`, at, w.Arg(nanoseconds(h.Filter.Until)))
 	}
 	about := Where{Dialect: w.Dialect, Args: w.Args}
 	about.About(h.Filter, h.Agents)
@@ -157,8 +158,22 @@ func ReadWords(m *search.Memory, transcript, seq int64, event []byte) (Words, er
 	if err != nil {
 		return w, err
 	}
-	w.At = e.EmittedAt.UnixNano()
+	w.At = nanoseconds(e.EmittedAt)
 	tool, _ := search.Tool(&e)
 	w.Texts = m.Fresh(transcript, tool, search.Of(&e))
 	return w, nil
+}
+
+// Bounds of what nanoseconds since 1970 can say: from 1677 to 2262.
+var earliest, latest = time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64)
+
+// nanoseconds since 1970, or those of the nearest time that there is.
+func nanoseconds(t time.Time) int64 {
+	switch {
+	case t.Before(earliest):
+		return math.MinInt64
+	case t.After(latest):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
 }
