@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/steno-io/steno/console/parked"
 	"github.com/steno-io/steno/console/render"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
@@ -94,11 +95,9 @@ func (s *session) searched(ctx context.Context, text string) (sink.Indexing, err
 	return s.ledger.Indexing(ctx)
 }
 
-// listed gives the transcripts that are asked for. What the stage has parked is parked, whatever the ledger
-// says of it: so the status is looked at behind that.
+// listed gives the transcripts that are asked for, with a line for each parked capture of which the ledger
+// has nothing.
 func (s *session) listed(ctx context.Context, o lsOptions, parked []stage.ParkedCapture) (iter.Seq2[sink.Summary, error], error) {
-	q := o.query
-	q.Status = ""
 	var unknown []stage.ParkedCapture // the ledger has nothing of them, and a text is not found in them
 	for _, p := range parked {
 		_, err := s.ledger.Capture(ctx, p.Identity)
@@ -109,17 +108,34 @@ func (s *session) listed(ctx context.Context, o lsOptions, parked []stage.Parked
 			unknown = append(unknown, p)
 		}
 	}
-	if len(parked) == 0 {
-		q.Status = o.query.Status
-	}
-	list := withParked(sink.Each(ctx, s.ledger, q), parked, unknown)
+	return withUnknown(sink.Each(ctx, s.view(parked), o.query), unknown, o.query.Filter), nil
+}
+
+// withUnknown adds a line for each capture of which the ledger has nothing, if the filter leaves it.
+func withUnknown(list iter.Seq2[sink.Summary, error], unknown []stage.ParkedCapture, f sink.Filter) iter.Seq2[sink.Summary, error] {
 	return func(yield func(sink.Summary, error) bool) {
 		for t, err := range list {
-			if (err != nil || o.query.Match(t)) && !yield(t, err) {
+			if !yield(t, err) || err != nil {
 				return
 			}
 		}
-	}, nil
+		for _, p := range unknown {
+			key := schema.Transcript{Identity: p.Identity}
+			line := sink.Summary{Key: key.String(), Transcript: key, Labels: map[string]string{}, Status: schema.StatusParked, Empty: true}
+			if f.Match(line) && !yield(line, nil) {
+				return
+			}
+		}
+	}
+}
+
+// view is the ledger with these captures parked.
+func (s *session) view(list []stage.ParkedCapture) parked.View {
+	var ids []schema.Identity
+	for _, p := range list {
+		ids = append(ids, p.Identity)
+	}
+	return parked.Of(s.ledger, s.ledger, ids...)
 }
 
 // maxParkedSaid bounds the parked captures of which ls says why.
@@ -129,32 +145,6 @@ const maxParkedSaid = 5
 func (a *app) sayParked(parked []stage.ParkedCapture) {
 	for _, p := range parked[:min(len(parked), maxParkedSaid)] {
 		fmt.Fprintf(a.err, "%s is parked at frame %d: %s\n", p.Identity, p.Frame, p.Reason)
-	}
-}
-
-// withParked marks the transcripts of captures that the stage has parked, which the ledger does not
-// know, and adds a line for each of those of which it has nothing.
-func withParked(list iter.Seq2[sink.Summary, error], parked, unknown []stage.ParkedCapture) iter.Seq2[sink.Summary, error] {
-	return func(yield func(sink.Summary, error) bool) {
-		marked := map[schema.Identity]bool{}
-		for _, p := range parked {
-			marked[p.Identity] = true
-		}
-		for t, err := range list {
-			if err == nil && marked[t.Transcript.Identity] {
-				t.Status, t.IdleSince = schema.StatusParked, time.Time{}
-			}
-			if !yield(t, err) {
-				return
-			}
-		}
-		for _, p := range unknown {
-			key := schema.Transcript{Identity: p.Identity}
-			line := sink.Summary{Key: key.String(), Transcript: key, Labels: map[string]string{}, Status: schema.StatusParked, Empty: true}
-			if !yield(line, nil) {
-				return
-			}
-		}
 	}
 }
 

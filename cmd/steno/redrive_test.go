@@ -113,6 +113,8 @@ func TestRedriveInADirectory(t *testing.T) {
 	_, stderr, code := steno(t, "ls", "--data", data)
 	require.Zero(t, code)
 	require.Contains(t, stderr, transcript.Identity.String()+" is parked at frame 3: translator missing")
+	require.Contains(t, ok(t, "search", "--data", data, "--json", "--status", "parked", "sacks"), `"status":"parked"`)
+	require.Empty(t, ok(t, "search", "--data", data, "--json", "--status", "open", "sacks"))
 	stdout, _, code := steno(t, "doctor", "--data", data)
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, strings.Join(strings.Fields(stdout), " "), "is parked at frame 3: translator missing (an older build parked it)")

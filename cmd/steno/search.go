@@ -61,6 +61,11 @@ func (a *app) search(ctx context.Context, q sink.SearchQuery, limit int, asJSON 
 		if err := s.indexed(ctx); err != nil {
 			return err
 		}
+		list, err := s.parked(ctx)
+		if err != nil {
+			return err
+		}
+		view := s.view(list)
 		var hits []sink.Hit
 		count, more := 0, false
 		var now sink.Indexing
@@ -71,7 +76,7 @@ func (a *app) search(ctx context.Context, q sink.SearchQuery, limit int, asJSON 
 			}
 			var page sink.HitPage
 			err := s.patient(ctx, func() (err error) {
-				page, err = s.ledger.Search(ctx, q)
+				page, err = view.Search(ctx, q)
 				return err
 			})
 			if err != nil {

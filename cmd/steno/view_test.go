@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/console/follow"
+	"github.com/steno-io/steno/console/parked"
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
@@ -75,13 +76,11 @@ func TestWhatAKeyNames(t *testing.T) {
 
 func TestParkedCapturesWithoutEventsAreListed(t *testing.T) {
 	s := shelf{shelved("a", 0, "", true), shelved("a", 1, "s-1", false), shelved("b", 1, "s-2", false)}
-	var parked []stage.ParkedCapture
-	for _, run := range []string{"a", "c"} {
-		parked = append(parked, stage.ParkedCapture{Identity: transcript(run, 0).Identity})
-	}
+	view := parked.Of(s, nil, transcript("a", 0).Identity, transcript("c", 0).Identity)
+	unknown := []stage.ParkedCapture{{Identity: transcript("c", 0).Identity}}
 	var out, errs bytes.Buffer
 	a := &app{stdio: stdio{err: &errs}, out: &output{to: &out}}
-	require.NoError(t, a.list(withParked(sink.All(minute(t), s), parked, parked[1:]), 2, true, false))
+	require.NoError(t, a.list(withUnknown(sink.All(minute(t), view), unknown, sink.Filter{}), 2, true, false))
 	var got []string
 	for line := range strings.Lines(out.String()) {
 		var s sink.Summary
@@ -92,12 +91,12 @@ func TestParkedCapturesWithoutEventsAreListed(t *testing.T) {
 	require.Equal(t, []string{"n/w/a/0/1/0 parked", "n/w/a/0/1/1 parked", "n/w/b/0/1/1 ", "n/w/c/0/1/0 parked"}, got)
 
 	out.Reset()
-	require.NoError(t, a.list(withParked(sink.All(minute(t), s), parked, parked[1:]), 1, false, true))
+	require.NoError(t, a.list(withUnknown(sink.All(minute(t), view), unknown, sink.Filter{}), 1, false, true))
 	require.Equal(t, 1+4, strings.Count(out.String(), "\n"))
 	require.Contains(t, errs.String(), "1 capture is parked")
 
 	failed := func(yield func(sink.Summary, error) bool) { yield(sink.Summary{}, errors.New("disk")) }
-	require.ErrorContains(t, a.list(withParked(failed, nil, nil), 0, true, false), "disk")
+	require.ErrorContains(t, a.list(withUnknown(failed, nil, sink.Filter{}), 0, true, false), "disk")
 }
 
 func TestTailWaitsForTheFirstTranscript(t *testing.T) {
