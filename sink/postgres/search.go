@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/search"
@@ -35,11 +36,11 @@ func (l *Ledger) Search(ctx context.Context, q sink.SearchQuery) (sink.HitPage, 
 		if page, err = hits.Read(source{ctx, tx}); err != nil {
 			return err
 		}
-		page.Indexing, err = indexingOf(ctx, tx)
+		page.Indexing, err = readIndexing(ctx, tx)
 		return err
 	})
 	if err != nil {
-		return sink.HitPage{}, fmt.Errorf("search ledger %s: %w", l.name, unreachable(err))
+		return sink.HitPage{}, fmt.Errorf("search ledger %s: %w", l.name, unreachable(denied(err)))
 	}
 	return page, nil
 }
@@ -54,12 +55,26 @@ func (l *Ledger) Indexing(ctx context.Context) (sink.Indexing, error) {
 }
 
 func indexingOf(ctx context.Context, db querier) (sink.Indexing, error) {
+	now, err := readIndexing(ctx, db)
+	return now, denied(err)
+}
+
+func readIndexing(ctx context.Context, db querier) (sink.Indexing, error) {
 	var now sink.Indexing
 	var behind, failed int64
 	err := db.QueryRow(ctx, `SELECT ((SELECT coalesce(sum(head), 0) FROM steno.transcripts) - (SELECT coalesce(sum(head), 0) FROM steno.indexed))::bigint,
 (SELECT count(*) FROM steno.unindexed)`).Scan(&behind, &failed)
 	now.Behind, now.Failed = uint64(max(behind, 0)), uint64(failed)
 	return now, err
+}
+
+// denied says what a role lacks that may not read the tables of the index: they are younger than others.
+func denied(err error) error {
+	var e *pgconn.PgError
+	if errors.As(err, &e) && e.Code == "42501" {
+		return fmt.Errorf("%w (GRANT SELECT ON ALL TABLES IN SCHEMA steno is needed again when a new version has made tables)", err)
+	}
+	return err
 }
 
 // source is what hits are read from.
