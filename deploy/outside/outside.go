@@ -79,13 +79,25 @@ func payload(ctx context.Context, blobs jetstream.ObjectStore, capture string, m
 	if sum == "" {
 		return m.Data(), nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, blobWithin) // an object without its chunks is waited for
+	ctx, cancel := context.WithTimeout(ctx, blobWithin)
 	defer cancel()
-	data, err := blobs.GetBytes(ctx, capture+"/"+sum)
-	if err != nil {
-		return nil, fmt.Errorf("get blob %s of %s: %w", sum, capture, err)
+	for {
+		data, err := blobs.GetBytes(ctx, capture+"/"+sum)
+		if err == nil {
+			return data, nil
+		}
+		// A replica that is behind has the first chunks only, and takes them for all: it is asked again. What
+		// is so for good stays an error.
+		behind := errors.Is(err, jetstream.ErrDigestMismatch) || errors.Is(err, jetstream.ErrObjectNotFound)
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			behind = false
+		}
+		if !behind {
+			return nil, fmt.Errorf("get blob %s of %s: %w", sum, capture, err)
+		}
 	}
-	return data, nil
 }
 
 // Parked lists the captures that the stage has parked, each with its reason.
