@@ -19,11 +19,11 @@ demo: build       ## the whole pipeline on bundled recordings
 
 test:             ## all tests; the ledger's need PostgreSQL's programs, and say so
 	@./.ci/postgres
-	$(GO) test -count=1 ./...
+	$(GO) test -count=1 -timeout 20m ./...
 
 race:             ## all tests under the race detector
 	@./.ci/postgres
-	$(GO) test -count=1 -race ./...
+	$(GO) test -count=1 -race -timeout 60m ./...
 
 e2e:              ## what docker-compose.yml describes, as processes: killed on the way, then compared
 	@./.ci/postgres
