@@ -28,7 +28,7 @@ var rates = []rate{
 	{"kill ingest", 1400 * time.Millisecond},
 	{"kill translate", 2200 * time.Millisecond},
 	{"kill sink", 9 * time.Second},
-	{"freeze translate", 4 * time.Second},
+	{"freeze translate", 2500 * time.Millisecond},
 	{"freeze sink", 16 * time.Second},
 	{"kill nats", 21 * time.Second},
 	{"cut", 3 * time.Second},
