@@ -100,3 +100,21 @@ func TestAReaderSaysWhoBringsOlderTablesUpToDate(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 }
+
+func TestUnreachable(t *testing.T) {
+	for name, err := range map[string]error{
+		"a connection closed by the driver": fmt.Errorf("read: %w", pgconn.ErrConnClosed),
+		"the end of a connection":           io.ErrUnexpectedEOF,
+		"a server that shuts down":          &pgconn.PgError{Code: "57P01"},
+	} {
+		require.ErrorIs(t, unreachable(err), ErrUnreachable, name)
+		require.ErrorIs(t, unreachable(err), err, "the cause stays: %s", name)
+	}
+	for name, err := range map[string]error{
+		"a canceled question":     fmt.Errorf("read: %w", context.Canceled),
+		"a canceled statement":    &pgconn.PgError{Code: pgQueryCanceled},
+		"a table that is missing": &pgconn.PgError{Code: "42P01"},
+	} {
+		require.NotErrorIs(t, unreachable(err), ErrUnreachable, name)
+	}
+}

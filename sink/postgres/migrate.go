@@ -117,7 +117,10 @@ func unreachable(err error) error {
 		}
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), pgconn.SafeToRetry(err):
+	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		// A connection that the driver closed when something else failed on it; not safe to retry for the
+		// driver, which does not know whether the question was sent.
+		errors.Is(err, pgconn.ErrConnClosed), pgconn.SafeToRetry(err):
 	default:
 		return err
 	}
