@@ -22,6 +22,34 @@ type Card struct {
 	Asks    []Ask
 	Edits   []Edit
 	Flags   []schema.Flag
+	Life    []Moment // as Tools.Gather found it
+}
+
+// Moment is when a tool came into a phase.
+type Moment struct {
+	Seq   uint64 // of the event that says so
+	At    time.Time
+	Tone  Tone
+	Mark  string
+	Words string
+	phase schema.Phase
+	told  string // progress
+}
+
+// lives notes the phase that a card has come into.
+func (c *Card) lives(e *schema.Event) {
+	if _, ok := e.Kind.(*schema.ToolState); !ok {
+		return
+	}
+	m := Moment{Seq: e.StoreSeq, At: e.EmittedAt, phase: c.Phase.Phase, told: c.Phase.Progress}
+	if n := len(c.Life); n > 0 && c.Life[n-1].phase == m.phase && c.Life[n-1].told == m.told {
+		return
+	}
+	m.Tone, m.Mark, m.Words = c.Words()
+	if c.Phase.ConfirmedBy != "" {
+		m.Words += " · confirmed by " + OneLine(string(c.Phase.ConfirmedBy))
+	}
+	c.Life = append(c.Life, m)
 }
 
 // Update takes over what an event says of a tool, and reports whether its input is new.
@@ -134,3 +162,11 @@ func (c *Card) Words() (tone Tone, mark, words string) {
 }
 
 func millis(n uint64) time.Duration { return time.Duration(min(n, 1<<52)) * time.Millisecond }
+
+// Result is the tool's output as lines of text; empty where it has none, or edits only.
+func (c *Card) Result() string {
+	if c.Output == nil || OnlyEdits(c.Output) {
+		return ""
+	}
+	return strings.TrimRight(Readable(c.Output), "\n")
+}

@@ -46,7 +46,9 @@ func (t *Tools) Gather(e *schema.Event) {
 	k, ok := e.Kind.(*schema.Raw)
 	if !ok {
 		if id, ok := ToolID(e); ok {
-			t.Card(e, id).Update(e)
+			c := t.Card(e, id)
+			c.Update(e)
+			c.lives(e)
 		}
 		return
 	}

@@ -24,13 +24,8 @@ func (r *Renderer) Transcript(s sink.Summary) error {
 	r.page.newline()
 	r.page.put(dim, s.Key)
 	r.page.newline()
-	words := []string{strings.TrimSpace(string(s.Protocol) + " " + s.Dialect), oneLine(s.Agent), string(s.Status),
-		count(int(s.Frames), "frame") + ", " + count(int(s.Events), "event")}
-	if s.Unaccounted != 0 {
-		words = append(words, count(int(s.Unaccounted), "frame")+" unaccounted")
-	}
-	r.dots(words...)
-	words = words[:0]
+	r.dots(reading.Facts(s)...)
+	var words []string
 	if !s.FirstAt.IsZero() {
 		words = append(words, s.FirstAt.UTC().Format("2006-01-02 15:04:05 UTC"), span(s.LastAt.Sub(s.FirstAt)))
 	}
