@@ -94,15 +94,13 @@ func goose(t testing.TB) *export.Transcript {
 	return recorded(t, file(t, "../../cmd/steno/recordings/goose-1.37.0.json"), 1)
 }
 
-func markdown(t testing.TB, of *export.Transcript) string {
-	t.Helper()
+func markdown(t require.TestingT, of *export.Transcript) string {
 	var out bytes.Buffer
 	require.NoError(t, export.Markdown(&out, of))
 	return out.String()
 }
 
-func html(t testing.TB, of *export.Transcript) string {
-	t.Helper()
+func html(t require.TestingT, of *export.Transcript) string {
 	var out bytes.Buffer
 	require.NoError(t, export.HTML(&out, of))
 	return out.String()

@@ -121,7 +121,7 @@ type item struct {
 	Seq      uint64
 	Class    string
 	Title    string
-	Flags    []schema.Flag
+	Flags    []string
 	At       string // since the first event
 	Stamp    string // RFC 3339
 	Task     string
@@ -154,7 +154,10 @@ var tones = map[reading.Tone]string{reading.Plain: "plain", reading.Quiet: "quie
 
 func (h *htmlPage) item(i *reading.Item) error {
 	d := item{
-		Seq: i.Event.StoreSeq, Flags: i.Flags, At: h.clock.since(i.At), Stamp: i.At.UTC().Format(time.RFC3339Nano), Task: reading.OneLine(i.Task), Is: i.Is,
+		Seq: i.Event.StoreSeq, At: h.clock.since(i.At), Stamp: i.At.UTC().Format(time.RFC3339Nano), Task: reading.OneLine(i.Task), Is: i.Is,
+	}
+	for _, f := range i.Flags {
+		d.Flags = append(d.Flags, reading.OneLine(string(f)))
 	}
 	switch k := i.Is.(type) {
 	case *reading.Message:

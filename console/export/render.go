@@ -74,6 +74,7 @@ func (nodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindImage, image)
 	r.Register(ast.KindLink, link)
 	r.Register(ast.KindAutoLink, autoLink)
+	r.Register(ast.KindLinkReferenceDefinition, definition)
 	r.Register(ast.KindFencedCodeBlock, codeBlock)
 	r.Register(ast.KindCodeBlock, codeBlock)
 }
@@ -110,7 +111,19 @@ func codeBlock(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	return ast.WalkContinue, put(w, "<pre tabindex=\"0\"><code>"+escaped(n.Lines().Value(source))+"</code></pre>\n")
+	begin := `<pre tabindex="0"><code>`
+	if fenced, ok := n.(*ast.FencedCodeBlock); ok && fenced.Info != nil {
+		begin = `<pre tabindex="0" data-info="` + escaped(fenced.Info.Segment.Value(source)) + `"><code>`
+	}
+	return ast.WalkContinue, put(w, begin+escaped(n.Lines().Value(source))+"</code></pre>\n")
+}
+
+// definition says where a link of the message leads whose address stands apart from it: there may be none.
+func definition(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	return ast.WalkSkipChildren, put(w, `<p class="definition">`+escaped(bytes.TrimRight(n.Lines().Value(source), "\n"))+"</p>\n")
 }
 
 // image is what it shows, in words, and where it is.
@@ -118,19 +131,21 @@ func image(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.Walk
 	if entering {
 		return ast.WalkContinue, put(w, `<span class="image">[image: `)
 	}
-	return ast.WalkContinue, put(w, " · "+escaped(n.(*ast.Image).Destination)+"]</span>")
+	of := n.(*ast.Image)
+	return ast.WalkContinue, put(w, " · "+escaped(of.Destination)+quoted(of.Title)+"]</span>")
 }
 
 // link leads somewhere if a reader may go there; else its address stands behind its text.
 func link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	to := string(n.(*ast.Link).Destination)
+	of := n.(*ast.Link)
+	to := string(of.Destination)
 	switch mayLead := leads(to); {
 	case mayLead && entering:
 		return ast.WalkContinue, put(w, anchor(to))
 	case mayLead:
-		return ast.WalkContinue, put(w, "</a>")
+		return ast.WalkContinue, put(w, "</a>"+quoted(of.Title))
 	case !entering:
-		return ast.WalkContinue, put(w, " ("+escaped([]byte(to))+")")
+		return ast.WalkContinue, put(w, " ("+escaped([]byte(to))+quoted(of.Title)+")")
 	}
 	return ast.WalkContinue, nil
 }
@@ -167,6 +182,14 @@ func leads(to string) bool {
 		return true
 	}
 	return false
+}
+
+// quoted is a title, as text behind what has it.
+func quoted(title []byte) string {
+	if len(title) == 0 {
+		return ""
+	}
+	return ` <q>` + escaped(title) + `</q>`
 }
 
 func escaped(text []byte) string {

@@ -2,7 +2,6 @@ package reading
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/steno-io/steno/schema"
@@ -280,7 +279,7 @@ func (p *Part) Body() string {
 
 // Facts are what a heading says beside the title and the key, each on one line.
 func Facts(s sink.Summary) (facts []string) {
-	facts = []string{strings.TrimSpace(string(s.Protocol) + " " + s.Dialect), OneLine(s.Agent), string(s.Status),
+	facts = []string{OneLine(string(s.Protocol) + " " + s.Dialect), OneLine(s.Agent), string(s.Status),
 		Count(int(s.Frames), "frame") + ", " + Count(int(s.Events), "event")}
 	if s.Unaccounted != 0 {
 		facts = append(facts, Count(int(s.Unaccounted), "frame")+" unaccounted")
