@@ -19,11 +19,11 @@ func (w *Worker) commitAll(ctx context.Context) error {
 		if !ok {
 			return ctx.Err()
 		}
-		if _, err := w.gate.pass(ctx); err != nil {
+		number, err := w.gate.pass(ctx)
+		if err != nil {
 			return err
 		}
-		var err error
-		if payload, err = w.commit(ctx, c, payload[:0]); err != nil {
+		if payload, err = w.commit(ctx, c, number, payload[:0]); err != nil {
 			return err
 		}
 		if cap(payload) > 2*maxRecordBytes {
@@ -34,8 +34,8 @@ func (w *Worker) commitAll(ctx context.Context) error {
 
 // commit stores one record of the capture, or learns why it is not to be stored, and queues the
 // capture again if more is pending. The queue holds a capture once, so one record is in flight.
-// buffer is memory for the payload, and is given back, perhaps grown.
-func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte, error) {
+// number is that of the connection. buffer is memory for the payload, and is given back, perhaps grown.
+func (w *Worker) commit(ctx context.Context, c *capture, number uint64, buffer []byte) ([]byte, error) {
 	c.mu.Lock()
 	if s := c.ready(); s != nil {
 		c.mu.Unlock()
@@ -65,9 +65,11 @@ func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte,
 	if c.gone { // its partition was taken anew
 		return buffer, w.next(c)
 	}
+	if outcome == topology.Stored && !c.part.recordStands(spot{seq, rec.Chain}, number) {
+		outcome, cause = topology.Unknown, errOtherStreams
+	}
 	if outcome == topology.Stored {
 		c.tries, c.fence = 0, seq
-		c.part.mark.noteRecord(seq, rec.Chain) // before a mark may count on it
 		c.drop(rec.Last)
 		w.counts.records.Add(1)
 		return buffer, w.next(c)
@@ -137,6 +139,9 @@ func (w *Worker) refused(ctx context.Context, c *capture, outcome topology.Outco
 	if err != nil {
 		return err
 	}
+	if !w.gate.same(c.number) { // it is asked for again when somebody has looked at the streams
+		return nil
+	}
 	if bad != nil {
 		return c.part.parkRecords(ctx, c, bad)
 	}
@@ -152,7 +157,9 @@ func (w *Worker) adopt(ctx context.Context, c *capture, last *seen, seq uint64) 
 		// The stream has lost records, or another worker began the capture with its own version.
 		return c.part.reload(ctx, c)
 	}
-	c.part.mark.noteRecord(seq, last.rec.Chain) // before a mark may count on it
+	if !c.part.recordStands(spot{seq, last.rec.Chain}, c.number) {
+		return nil // as in refused
+	}
 	if bad := c.pass(last); bad != nil {
 		return c.part.parkRecords(ctx, c, bad)
 	}
