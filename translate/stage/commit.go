@@ -45,8 +45,15 @@ func (w *Worker) commit(ctx context.Context, c *capture, number uint64, buffer [
 		defer c.mu.Unlock()
 		return buffer, w.next(c)
 	}
+	if c.fenced != number { // another record may have its sequence by now
+		defer c.mu.Unlock()
+		if err := w.lookAgain(c.part.ctx, c); err != nil {
+			return buffer, c.part.whileServed(err)
+		}
+		return buffer, w.next(c)
+	}
 	rec := cut(c.pending, c.fold.Version())
-	fence, tries := c.fence, c.tries
+	fence, tries := c.fence.seq, c.tries
 	c.mu.Unlock()
 
 	if tries > 0 {
@@ -69,7 +76,7 @@ func (w *Worker) commit(ctx context.Context, c *capture, number uint64, buffer [
 		outcome, cause = topology.Unknown, errOtherStreams
 	}
 	if outcome == topology.Stored {
-		c.tries, c.fence = 0, seq
+		c.tries, c.fence = 0, spot{seq, rec.Chain}
 		c.drop(rec.Last)
 		w.counts.records.Add(1)
 		return buffer, w.next(c)
@@ -134,6 +141,11 @@ func (w *Worker) refused(ctx context.Context, c *capture, outcome topology.Outco
 			return fmt.Errorf("store record of %s: %w", c.id, cause)
 		}
 	}
+	return w.lookAgain(ctx, c)
+}
+
+// lookAgain reads the capture's last record and goes on behind it. c.mu is held.
+func (w *Worker) lookAgain(ctx context.Context, c *capture) error {
 	c.number = w.gate.now()
 	last, seq, bad, err := w.lastRecord(ctx, c.id)
 	if err != nil {
@@ -150,20 +162,25 @@ func (w *Worker) refused(ctx context.Context, c *capture, outcome topology.Outco
 
 // adopt goes on behind the capture's last record, whoever stored it. c.mu is held.
 func (w *Worker) adopt(ctx context.Context, c *capture, last *seen, seq uint64) error {
-	if seq == c.fence || c.parked != nil && c.fold == nil {
+	at := spot{seq: seq}
+	if last != nil {
+		at.chain = last.rec.Chain
+	}
+	if at == c.fence || c.parked != nil && c.fold == nil {
+		c.fenced = c.number
 		return nil // nothing was stored: try again
 	}
-	if seq < c.fence || last.rec.Translator != c.fold.Version() && c.fence == 0 {
+	if seq <= c.fence.seq || c.beyond(last) || last.rec.Translator != c.fold.Version() && c.fence.seq == 0 {
 		// The stream has lost records, or another worker began the capture with its own version.
 		return c.part.reload(ctx, c)
 	}
-	if !c.part.recordStands(spot{seq, last.rec.Chain}, c.number) {
-		return nil // as in refused
+	if !c.part.recordStands(at, c.number) {
+		return nil // as in lookAgain
 	}
 	if bad := c.pass(last); bad != nil {
 		return c.part.parkRecords(ctx, c, bad)
 	}
-	c.tries, c.fence = 0, seq
+	c.tries, c.fence, c.fenced = 0, at, c.number
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
@@ -101,4 +102,52 @@ func TestOlderCopyWithANewPastBehindIt(t *testing.T) {
 	ahead.say(t, "end 1", "end 2")
 	require.NoError(t, w.Committed(bounded(t), ahead.id, uint64(len(ahead.frames))))
 	check(t, s.JS, slow, ahead, other)
+}
+
+// TestARecordsNumberIsGivenAgain: the last records are lost, and made again by another worker before this one
+// has looked. The newest is where it was. So is one of another capture, by its number; but it holds less than
+// the one that was there, and what comes next must not be stored behind it.
+func TestARecordsNumberIsGivenAgain(t *testing.T) {
+	s := natstest.Start(t)
+	p := identity(1).Partition(schema.Partitions)
+	n := 2
+	for identity(n).Partition(schema.Partitions) != p {
+		n++
+	}
+	back := copyStream(t, s, topology.Events)
+	conn, js := s.Connect(t)
+	streams := &heldStreams{JetStream: js}
+	w, _ := run(t, stage.Options{JS: streams, Partitions: []uint32{p}})
+	tp := newTap(t, s.JS, identity(1))
+	require.NoError(t, w.Committed(bounded(t), tp.id, 1))
+	tp.say(t, "tool 1 grep")
+	require.NoError(t, w.Committed(bounded(t), tp.id, 2))
+	newest := newTap(t, s.JS, identity(n))
+	for identity(n).Partition(schema.Partitions) == p {
+		n++
+	}
+	require.NoError(t, w.Committed(bounded(t), newest.id, 1))
+	var records []topology.Message
+	for m, err := range topology.Read(bounded(t), s.JS, topology.Events, "steno.event.>", 1) {
+		require.NoError(t, err)
+		records = append(records, m)
+	}
+	require.Len(t, records, 3)
+
+	look := streams.next("KV_STENO_LEASES")
+	back()
+	reconnected(t, conn)
+	<-look.reached
+	elsewhere := newTap(t, s.JS, identity(n))
+	other, _ := run(t, stage.Options{JS: s.JS, Partitions: []uint32{elsewhere.id.Partition(schema.Partitions)}})
+	require.NoError(t, other.Committed(bounded(t), elsewhere.id, 1))
+	for i, m := range []topology.Message{records[0], records[2]} {
+		ack, err := s.JS.PublishMsg(bounded(t), &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data})
+		require.NoError(t, err)
+		require.EqualValues(t, 2+i, ack.Sequence)
+	}
+	close(look.goOn)
+	tp.say(t, "tool 1 make", "end 1")
+	require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
+	check(t, s.JS, tp, newest, elsewhere)
 }
