@@ -22,6 +22,7 @@ var snippets = []string{
 	"<https://example.org>", "<a@example.org>", "<notalink>", "<https://example.org/a b>",
 	"https://example.org", "see https://example.org/a?b=c, and", "(https://example.org/a)", "https://example.org.", "www.example.org", "a@example.org", "http://", "https://example.org/a_b_c", "*https://example.org*", "xhttps://example.org",
 	"| a | b |\n|---|---|\n| 1 | 2 |", "a | b\n--|--\n1 | 2", "| a |\n|:-:|\n| b |", "|a|b|\n|:--|--:|\n|1|2|\n|3|", "| a |\n|---|\n\nb", "| a | b |\n|---|\n| 1 | 2 |", "| `a\\|b` | c |\n|---|---|", "| *a* | [b](https://example.org) |\n|-|-|\n| ~~c~~ | d |", "a\n| b |\n|---|\n| c |", "| a |\n| - |\n| b | c | d |\n> e",
+	"| a | b |\n|---|---|\n| 1 | 2 |\n---\nc", "- [x] a\n\n  b", "```\na\n\n\n", "```\n\n",
 	"<b>bold</b>", "<script>x</script>", "a <b c=\"d\"> e", "<!-- a -->", "<div>\n*a*\n</div>", "a < b > c", "<br>",
 	"a*\"b\"*c", "**\"a\"**b", "*(a)*", "**a**.", "a**b**c", "\u00e4*b*", "*\u4f60*\u597d", "\U0001f33e **x**",
 	"- a\n\n      b\n- c", "1. a\n\n   ```\n   b\n   ```\n2. c", "> 1. a\n>    b\n> 2. c", "# a\nb\n## c\n- d\n> e\n```\nf\n```", "- a\n---\nb", "a\n***\nb",
