@@ -190,12 +190,14 @@ func (r *Renderer) cardHead(c *card, e *schema.Event) {
 }
 
 func (r *Renderer) cardInput(c *card) {
+	defer r.page.inside(PartBody)()
 	if c.input != nil {
 		r.excerpt(rail, dim, readable(c.input))
 	}
 }
 
 func (r *Renderer) cardOutput(c *card) {
+	defer r.page.inside(PartBody)()
 	if c.output == nil || onlyEdits(c.output) {
 		return
 	}

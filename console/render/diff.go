@@ -68,12 +68,14 @@ func (r *Renderer) cardEdits(edits []edit) {
 		r.page.put(plain, fit(oneLine(e.path), r.page.room(16)))
 		r.page.put(dim, "  −"+strconv.Itoa(len(e.removed))+" +"+count(len(e.added), "line"))
 		r.page.newline()
+		leave := r.page.inside(PartBody)
 		if len(e.removed) > 0 {
 			r.excerpt(rail, bad, marked("- ", e.removed))
 		}
 		if len(e.added) > 0 {
 			r.excerpt(rail, good, marked("+ ", e.added))
 		}
+		leave()
 	}
 }
 

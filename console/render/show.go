@@ -13,10 +13,7 @@ import (
 
 // Transcript writes the heading of a transcript.
 func (r *Renderer) Transcript(s sink.Summary) error {
-	r.first = s.FirstAt
-	if s.Protocol == schema.A2A {
-		r.peer = s.Agent
-	}
+	r.about(s)
 	title := oneLine(s.Title)
 	if title == "" {
 		title = "untitled"
@@ -41,6 +38,14 @@ func (r *Renderer) Transcript(s sink.Summary) error {
 	r.dots(words...)
 	r.current, r.headed = textBlock, true
 	return r.page.flush()
+}
+
+// about takes over what is said of a transcript beside its events.
+func (r *Renderer) about(s sink.Summary) {
+	r.first = s.FirstAt
+	if s.Protocol == schema.A2A {
+		r.peer = s.Agent
+	}
 }
 
 // dots writes the words that there are on one line.
