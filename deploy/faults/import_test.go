@@ -24,7 +24,7 @@ type imported struct {
 
 // importWithin is how long one file may take, killed and cut off as often as the seed says. A server that
 // was killed is back after some seconds, and refuses connections until then.
-const importWithin = 2 * time.Minute
+const importWithin = 5 * time.Minute
 
 // importFiles imports one generated file after the other, each until it is through, and gives what was
 // imported when stopping is closed.
