@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/console/api"
+	"github.com/steno-io/steno/console/web"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/translate/stage"
 )
@@ -148,6 +149,6 @@ func (a *app) consoleServer(ctx context.Context, s *session, f *consoleFlags) (*
 			}
 			return ids, err
 		},
-		Namespaces: f.namespaces, Hosts: f.hosts, Grace: f.grace, Log: a.log,
+		Namespaces: f.namespaces, Hosts: f.hosts, Web: web.Handler(), Grace: f.grace, Log: a.log,
 	})
 }

@@ -1,0 +1,94 @@
+// Messages: what users and agents say, and what agents think. A thought is folded, with how long it was.
+
+import { el } from '../dom.js'
+import { Growing } from '../markdown/growing.js'
+import { attachmentWords } from '../readable.js'
+import { oneLine } from '../visible.js'
+import { count, size, span } from '../when.js'
+import { flagsOf, folding } from './parts.js'
+
+const long = 60_000 // characters of a message that are shown at once
+
+/** textOf is a message's text as it stands at the moment that is shown. */
+export function textOf(view, item) {
+  if (item.open) return item.text
+  const stored = view.stored(item)
+  if (stored.text === undefined) stored.text = stored.kind.get('text').text ?? ''
+  const n = view.typedUntil(item, stored.text)
+  return n < stored.text.length ? stored.text.slice(0, n) : stored.text
+}
+
+/** message makes the content of a message; grow(text) shows more of it. @returns {{nodes: Node[], grow: (s: string) => void}} */
+export function message(view, item) {
+  const s = textOf(view, item)
+  const body = el('div.md', { dir: 'auto', data: { text: true } })
+  const grown = new Growing(body)
+  const nodes = [body]
+  let whole = item.open || s.length <= long || item.folds?.get('whole') === true
+  const grow = (t) => grown.set(whole ? t : cut(t))
+  if (!whole) {
+    const more = el('button.more', { type: 'button', data: { action: 'more' } }, 'Show all ' + size(s.length) + ' of it')
+    more.addEventListener('click', () => {
+      whole = true
+      item.folds ??= new Map()
+      item.folds.set('whole', true)
+      more.remove()
+      grow(textOf(view, item))
+    })
+    nodes.push(more)
+  }
+  const parts = item.open ? [] : attachments(view, item)
+  nodes.push(...parts)
+  if (item.open || view.isTyping(item)) nodes.push(el('span.caret', { 'aria-hidden': 'true' }))
+  grow(s)
+  return { nodes, grow }
+}
+
+// cut ends at a line, so that no block is cut where it is not sent.
+function cut(s) {
+  if (s.length <= long) return s
+  const at = s.lastIndexOf('\n', long)
+  return s.slice(0, at > long / 2 ? at : long)
+}
+
+// attachments names what is not text, in the order in which it was sent.
+function attachments(view, item) {
+  const content = view.stored(item).kind.get('content')
+  return content.list().filter((p) => !(p.get('type').is('text') && p.get('text').text !== undefined)).map((p) => {
+    const words = attachmentWords(p)
+    const inner = p.get('resource').get('text').text
+    const head = words.join(' · ')
+    return inner === undefined ? el('p.attachment', null, head)
+      : folding(item, 'attachment.' + p.start, [head], () => [el('pre.text', null, inner.slice(0, 200_000))])
+  })
+}
+
+/** thought makes the content of a thought. */
+export function thought(view, item) {
+  const s = textOf(view, item)
+  const made = { grow: null }
+  const first = el('span.first-line')
+  const took = el('span.took')
+  const say = (t) => {
+    const line = t.trimStart().split('\n', 1)[0].replace(/[*_`#]+/g, '')
+    const words = oneLine(line.slice(0, 200))
+    if (first.textContent !== words) first.textContent = words
+    const ms = view.tookMs(item)
+    const how = (item.open || view.isTyping(item) ? 'thinking' : 'thought') + (ms === null ? '' : view.isExact(item) ? ' for ' + span(ms) : ' for about ' + span(ms))
+    if (took.textContent !== how) took.textContent = how
+  }
+  say(s)
+  const words = s.length > 400 ? el('span.aside', null, count(s.split(/\s+/).length, 'word')) : null
+  const details = folding(item, 'thought', [took, first, words, ...flagsOf(item)], () => {
+    const m = message(view, item)
+    made.grow = m.grow
+    return m.nodes
+  }, item.open || view.isTyping(item))
+  return {
+    nodes: [details],
+    grow: (t) => {
+      say(t)
+      made.grow?.(t)
+    },
+  }
+}
