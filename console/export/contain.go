@@ -24,10 +24,13 @@ var commonMark = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 // contain gives a message's Markdown as it may stand between the parts of a page of Markdown: HTML is text,
 // images are links, headings stand below those of the page, and a block that it leaves open is closed. What
-// cannot be told to be like that is given as a block of code.
+// cannot be told to be like that, or takes too long to be read, is given as a block of code.
 func contain(message string) string {
 	source := []byte(strings.TrimRight(reading.Visible(message), "\n"))
 	for range passes {
+		if !isTame(string(source)) {
+			break
+		}
 		changes := changesOf(source)
 		if len(changes) == 0 {
 			if whole, ok := closed(source); ok {
