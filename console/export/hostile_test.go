@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -322,5 +323,21 @@ func TestWhatTakesTooLongToReadStandsAsItIs(t *testing.T) {
 			require.Contains(t, text(page), message)
 			require.Equal(t, n-1, count(page, "strong"))
 		})
+	}
+}
+
+// What a message says holds for no other one.
+func TestMessagesDoNotReachEachOther(t *testing.T) {
+	for _, message := range []string{
+		"see [x] and [^n]\n\n[x]: https://x.test 'hidden'\n[^n]: foot\n",
+		"> [x]: https://x.test\n\n- [x]: https://x.test\n  [^n]: a foot\n\n[^n]: a foot of words\n",
+	} {
+		page := markdown(t, spoken(message))
+		require.NotRegexp(t, `(?m)^[> -]*\[(x|\^n)\]:`, regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page, ""))
+		n := viewed(t, page)
+		for d := range n.Descendants() {
+			require.False(t, d.Data == "a" && text(d) == "x", page)
+		}
+		require.Contains(t, text(n), "hidden"[:len("hidden")*strings.Count(message, "hidden")], "a definition is said, too")
 	}
 }
