@@ -61,10 +61,14 @@ func indexingOf(ctx context.Context, db querier) (sink.Indexing, error) {
 
 func readIndexing(ctx context.Context, db querier) (sink.Indexing, error) {
 	var now sink.Indexing
-	var behind, failed int64
-	err := db.QueryRow(ctx, `SELECT ((SELECT coalesce(sum(head), 0) FROM steno.transcripts) - (SELECT coalesce(sum(head), 0) FROM steno.indexed))::bigint,
-(SELECT count(*) FROM steno.unindexed)`).Scan(&behind, &failed)
-	now.Behind, now.Failed = uint64(max(behind, 0)), uint64(failed)
+	var fits bool
+	err := db.QueryRow(ctx, `SELECT `+fitsSQL+`, (SELECT coalesce(sum(u.head - coalesce(i.head, 0)), 0)::bigint
+FROM (SELECT transcript, max(head) AS head FROM steno.unread GROUP BY transcript) u LEFT JOIN steno.indexed i ON i.transcript = u.transcript
+WHERE u.head > coalesce(i.head, 0)), (SELECT count(*) FROM steno.unindexed)`).Scan(&fits, &now.Behind, &now.Failed)
+	if err == nil && !fits { // nothing of it is searched
+		now.Failed = 0
+		err = db.QueryRow(ctx, `SELECT coalesce(sum(head), 0)::bigint FROM steno.transcripts`).Scan(&now.Behind)
+	}
 	return now, err
 }
 
@@ -106,10 +110,10 @@ func agents(ctx context.Context, db asker, f sink.Filter) ([]string, error) {
 // transcriptIDs is the query of the ids of transcripts that a filter leaves.
 const transcriptIDs = `SELECT t.id FROM steno.transcripts t JOIN steno.captures c ON c.id = t.capture`
 
-// found is the query of the events that say what is searched for. Of an event in several pieces no piece
-// need say it all.
+// found is the query of the events that say what is searched for, none where the words are not this build's.
+// Of an event in several pieces no piece need say it all.
 func found(w *tables.Where, q search.Query) string {
-	sql := `SELECT DISTINCT at, transcript, store_seq FROM steno.words WHERE line @@ ` + w.Arg(q.TSQuery()) + `::text::tsquery`
+	sql := `SELECT DISTINCT at, transcript, store_seq FROM steno.words WHERE ` + fitsSQL + ` AND line @@ ` + w.Arg(q.TSQuery()) + `::text::tsquery`
 	if len(q.Terms) == 1 {
 		return sql
 	}
@@ -118,7 +122,7 @@ func found(w *tables.Where, q search.Query) string {
 		all = append(all, `bool_or(line @@ `+w.Arg(t.TSQuery())+`::text::tsquery)`)
 	}
 	return sql + `
-UNION SELECT at, transcript, store_seq FROM steno.words WHERE many AND line @@ ` + w.Arg(q.AnyTSQuery()) + `::text::tsquery
+UNION SELECT at, transcript, store_seq FROM steno.words WHERE ` + fitsSQL + ` AND many AND line @@ ` + w.Arg(q.AnyTSQuery()) + `::text::tsquery
 GROUP BY at, transcript, store_seq HAVING ` + strings.Join(all, ` AND `)
 }
 
