@@ -62,7 +62,7 @@ func (l *Ledger) Index(ctx context.Context) (int, error) {
 	n, err := l.indexNext(ctx)
 	if err != nil {
 		l.index.memory.Forget()
-		return 0, fmt.Errorf("index ledger %s: %w", l.name, unreachable(err))
+		return 0, fmt.Errorf("index ledger %s: %w", l.name, unreachable(forbidden(err)))
 	}
 	return n, nil
 }

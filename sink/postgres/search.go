@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/search"
@@ -70,15 +69,6 @@ WHERE u.head > coalesce(i.head, 0)), (SELECT count(*) FROM steno.unindexed)`).Sc
 		err = db.QueryRow(ctx, `SELECT coalesce(sum(head), 0)::bigint FROM steno.transcripts`).Scan(&now.Behind)
 	}
 	return now, err
-}
-
-// denied says what a role lacks that may not read the tables of the index: they are younger than others.
-func denied(err error) error {
-	var e *pgconn.PgError
-	if errors.As(err, &e) && e.Code == "42501" {
-		return fmt.Errorf("%w (GRANT SELECT ON ALL TABLES IN SCHEMA steno is needed again when a new version has made tables)", err)
-	}
-	return err
 }
 
 // source is what hits are read from.

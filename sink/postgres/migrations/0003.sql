@@ -17,3 +17,6 @@ CREATE TABLE steno.index_version (
 );
 
 INSERT INTO steno.index_version VALUES (1);
+
+-- Which process of a sink's name has the row.
+ALTER TABLE steno.sinks ADD COLUMN instance text NOT NULL DEFAULT '';
