@@ -138,7 +138,7 @@ func usageArgs(c *cobra.Command) {
 // cluster: a NATS and a ledger.
 var (
 	networked = []string{"record", "proxy", "import", "worker", "streams"}
-	reading   = []string{"ls", "search", "show", "tail", "watch", "replay", "verify", "doctor", "close", "redrive", "console"}
+	reading   = []string{"ls", "search", "show", "export", "tail", "watch", "replay", "verify", "doctor", "close", "redrive", "console"}
 )
 
 // prepare fills in flags from the environment and the config file, and sets up the log.
