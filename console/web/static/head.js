@@ -18,6 +18,7 @@ export function head(view) {
   const records = button('records', 'Show all records, those too that other items say already', () => view.showRecords(!view.records), 'all records')
   const actions = el('div.actions', { role: 'group', 'aria-label': 'Of this transcript' }, el('span', { data: { slot: 'verify' } }), el('span', { data: { slot: 'cancel' } }), records)
   const copy = button('copy', 'Copy the key', () => navigator.clipboard?.writeText(view.key), 'copy')
+  let shown = ''
   const update = () => {
     const words = oneLine(s.title) || 'untitled'
     if (title.textContent !== words) {
@@ -37,8 +38,8 @@ export function head(view) {
       s.first_at ? span(Math.max(0, (view.fold.last || Date.parse(s.last_at)) - Date.parse(s.first_at))) : '',
     ].filter((w) => w !== '')
     const key = lines.join('|')
-    if (facts.dataset.key === key) return
-    facts.dataset.key = key
+    if (shown === key) return
+    shown = key
     facts.replaceChildren(...lines.map((w) => el('span', null, w)),
       s.first_at ? el('time', { datetime: s.first_at, title: moment(new Date(s.first_at)) }, 'began ' + moment(new Date(s.first_at)).replace(/ \(.*/, '')) : '',
       s.cwd ? el('span', { title: 'working directory' }, 'in ', el('code', null, oneLine(s.cwd))) : '',

@@ -112,7 +112,7 @@ export class Replay {
   // showReading says where in time the reader is.
   showReading() {
     const w = this.view.window
-    if (!this.begins) return
+    if (!this.begins || this.mode !== 'off') return
     const i = w.follow ? this.begins.length - 1 : this.view.fold.index(w.anchor?.item ?? {})
     const t = w.follow ? this.clock.toReal(this.clock.end) : i >= 0 ? this.begins[i] : 0
     this.at = this.clock.toPlayed(t)
@@ -295,7 +295,14 @@ export class Replay {
     c.height = height * scale
     const g = c.getContext('2d')
     g.scale(scale, scale)
-    const style = getComputedStyle(c)
+    const colours = new Map()
+    const colour = (name) => { // a canvas knows no variables
+      if (!colours.has(name)) {
+        c.style.color = 'var(' + name + ')'
+        colours.set(name, getComputedStyle(c).color)
+      }
+      return colours.get(name)
+    }
     const items = this.view.fold.items
     const drawn = new Set()
     for (let i = 0; i < items.length; i++) {
@@ -305,7 +312,7 @@ export class Replay {
       const key = x * 8 + look.n
       if (drawn.has(key)) continue
       drawn.add(key)
-      g.fillStyle = style.getPropertyValue(look.colour)
+      g.fillStyle = colour(look.colour)
       g.fillRect(x, look.top * height, 1.5, look.part * height)
     }
   }

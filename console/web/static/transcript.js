@@ -295,6 +295,7 @@ export class Transcript {
   // Where the reader is.
 
   scrolled() {
+    if (this.until === Infinity) this.replay.showReading()
     this.showPill()
     clearTimeout(this.keeping)
     this.keeping = setTimeout(() => this.keepPlace(), 150)
@@ -311,6 +312,7 @@ export class Transcript {
     this.window.toEnd()
     this.keepPlace()
     this.showPill()
+    this.replay.showReading()
   }
 
   /** toSeq goes to the item of a stored event. */
@@ -378,7 +380,11 @@ export class Transcript {
       case 'o': this.foldSelected(); return true
       case 'c': this.copyLink(); return true
       case 'r': this.showRecords(!this.records); return true
-      case 'g': this.window.toStart(); this.keepPlace(); return true
+      case 'g':
+        this.window.toStart()
+        this.keepPlace()
+        this.replay.showReading()
+        return true
       case 'G': this.toEnd(); return true
       case 'Escape':
         if (this.inspector.isOpen) this.inspector.hide()
@@ -387,7 +393,7 @@ export class Transcript {
         else return false
         return true
     }
-    return this.replay.key(e)
+    return this.replay.press(e)
   }
 
   foldSelected() {
