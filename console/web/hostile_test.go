@@ -236,6 +236,8 @@ func TestHostileTextIsInspected(t *testing.T) {
 		require.Empty(t, webtest.Eval[[]string](tab, sound))
 		tab.Press(webtest.Escape)
 	}
+	tab.Press("g")
+	tab.Press("j")
 	tab.Press(webtest.Enter)
 	tab.Shows("[data-inspector] [data-bytes]", "canary()")
 	tab.Shot("inspector")
