@@ -93,7 +93,7 @@ that proves the one follows from the other.`,
 	p.StringVar(&a.config, "config", defaultConfig(), "config file (TOML: flag = value, and a table for each command)")
 	root.AddCommand(
 		a.demoCommand(), a.upCommand(), a.recordCommand(), a.proxyCommand(), a.importCommand(), a.translateCommand(),
-		a.lsCommand(), a.searchCommand(), a.showCommand(), a.tailCommand(), a.replayCommand(), a.verifyCommand(), a.closeCommand(), a.redriveCommand(),
+		a.lsCommand(), a.searchCommand(), a.showCommand(), a.exportCommand(), a.tailCommand(), a.replayCommand(), a.verifyCommand(), a.closeCommand(), a.redriveCommand(),
 		a.consoleCommand(), a.workerCommand(), a.streamsCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	usageArgs(root)

@@ -58,7 +58,7 @@ func (r *Renderer) Snapshot(messages []schema.OpenMessage, tools []schema.OpenTo
 	for i := range tools {
 		e := schema.Event{Kind: &tools[i].State, EmittedAt: r.first}
 		c := r.card(&e, tools[i].State.ToolID)
-		r.drawState(c, &e, c.update(&e))
+		r.drawState(c, &e, c.Update(&e))
 	}
 	for _, m := range messages {
 		if m.Text == "" {
