@@ -149,6 +149,19 @@ export class Model {
     this.changed()
   }
 
+  // refresh reads the transcript's line again: its counts, its agent's name.
+  async refresh() {
+    try {
+      const title = this.summary.title
+      this.summary = { ...await json(of(this.key), this.signal) }
+      this.summary.title ||= title
+      if (this.ended !== null && this.summary.status === 'open') this.summary.status = this.ended.status
+      this.changed()
+    } catch (e) {
+      if (!(e instanceof Fault) && e.name !== 'AbortError') throw e // the stream says when the server is away
+    }
+  }
+
   // note keeps the line in step with what is said.
   note(e) {
     const s = this.summary
@@ -180,6 +193,7 @@ export class Model {
     this.lag = null
     this.connectionIs('ended')
     this.summary.status = e.status
+    this.refresh()
     this.changed()
   }
 

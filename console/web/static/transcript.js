@@ -27,7 +27,7 @@ export class Transcript {
     this.selected = null
     this.records = false
     this.typing = null // when pieces came, by store_seq
-    this.news = 0
+    this.seconds = 0
     this.model = new Model(key, () => this.changed())
     this.draw()
     this.open()
@@ -38,7 +38,7 @@ export class Transcript {
 
   draw() {
     this.heading = el('header.heading')
-    this.notice = el('p.lag', { data: { lag: true }, hidden: true })
+    this.notice = el('p.lag', { hidden: true })
     this.sheet = el('div.sheet', { role: 'feed', 'aria-label': 'What was said', data: { items: true } })
     this.note = el('p.loading', { hidden: true })
     this.scroller = el('div.scroller', { tabindex: '0', role: 'region', 'aria-label': 'Transcript', data: { scroller: true } }, this.note, this.sheet)
@@ -259,7 +259,7 @@ export class Transcript {
       reason = lag.reason
       words = lags[lag.reason]?.(lag) ?? 'What is shown may be behind: ' + oneLine(lag.reason)
     }
-    if (this.notice.dataset.lag === reason && this.notice.textContent === words) return
+    if ((this.notice.dataset.lag ?? '') === reason && this.notice.textContent === words) return
     this.notice.hidden = words === ''
     if (words === '') delete this.notice.dataset.lag
     else this.notice.dataset.lag = reason
@@ -286,6 +286,7 @@ export class Transcript {
 
   tick() {
     const now = Date.now()
+    if (this.model.connection === 'live' && !document.hidden && ++this.seconds % 5 === 0) this.model.refresh()
     for (const e of this.sheet.querySelectorAll('[data-since]')) {
       const ms = now - Number(e.dataset.since)
       if (ms > 0 && this.model.connection === 'live') e.textContent = ' · ' + span(ms)
@@ -295,10 +296,10 @@ export class Transcript {
   // Where the reader is.
 
   scrolled() {
-    if (this.until === Infinity) this.replay.showReading()
+    if (this.until === Infinity) this.replay.reading()
     this.showPill()
     clearTimeout(this.keeping)
-    this.keeping = setTimeout(() => this.keepPlace(), 150)
+    this.keeping = setTimeout(() => this.keepPlace(), 300)
   }
 
   keepPlace() {
