@@ -23,7 +23,9 @@ export function blocks(source) {
   const p = new Parser()
   const offsets = []
   let at = 0
-  for (const line of source.split('\n')) {
+  const lines = source.split('\n')
+  if (lines.at(-1) === '') lines.pop() // the last one ended
+  for (const line of lines) {
     offsets.push(at)
     at += line.length + 1
     p.line(line.endsWith('\r') ? line.slice(0, -1) : line)
@@ -244,7 +246,7 @@ class Parser {
         return { block: b, leaf: true, done: true }
       }
     }
-    if (inParagraph && (c === '=' || c === '-') && unmatched === null && container.lines.length > 0) {
+    if (inParagraph && (c === '=' || c === '-') && unmatched === null && container.lines.length > 0 && tableAt(container.lines) < 0) {
       const m = /^(=+|-+)[ \t]*$/.exec(s.slice(this.next))
       if (m !== null && this.define(container)) {
         container.type = 'heading'
@@ -380,7 +382,9 @@ class Parser {
       if (!this.refs.has(key)) this.refs.set(key, { href: d.text, title: name })
       text = text.slice(end)
     }
+    const had = b.lines.length
     b.lines = text === '' ? [] : text.split('\n')
+    b.line += had - b.lines.length
     return b.lines.length > 0
   }
 }
@@ -389,6 +393,7 @@ function closeCode(b) {
   const lines = b.lines
   if (!b.fence) while (lines.length > 0 && lines.at(-1).trim() === '') lines.pop()
   b.text = lines.join('\n')
+  b.count = lines.length
   b.lines = []
 }
 
@@ -409,22 +414,29 @@ function endsBlank(b) {
   }
 }
 
+// tableAt is the line of a paragraph under a table's header, which says that it is one; -1 where there is none.
+function tableAt(lines) {
+  for (let i = 1; i < lines.length; i++) {
+    if (!/^[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/.test(lines[i]) || !/[|:-]/.test(lines[i])) continue
+    const fits = cells(lines[i - 1]).length === cells(lines[i]).length
+    return fits && (lines[i].includes('|') || lines[i - 1].includes('|')) ? i : -1
+  }
+  return -1
+}
+
 // tableOf takes a table off the end of a paragraph; null where there is none.
 function tableOf(b) {
-  for (let i = 1; i < b.lines.length; i++) {
-    if (!/^[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/.test(b.lines[i]) || !/[|:-]/.test(b.lines[i])) continue
-    const aligns = cells(b.lines[i]).map((c) => (c.startsWith(':') ? c.endsWith(':') ? 'center' : 'left' : c.endsWith(':') ? 'right' : ''))
-    const header = cells(b.lines[i - 1])
-    if (header.length !== aligns.length || !b.lines[i].includes('|') && !b.lines[i - 1].includes('|')) return null
-    const rows = b.lines.slice(i + 1).map((l) => {
-      const row = cells(l).slice(0, aligns.length)
-      while (row.length < aligns.length) row.push('')
-      return row
-    })
-    b.lines = b.lines.slice(0, i - 1)
-    return { type: 'table', aligns, header, rows, children: [], line: b.line, depth: b.depth, open: false, blankBehind: b.blankBehind }
-  }
-  return null
+  const i = tableAt(b.lines)
+  if (i < 0) return null
+  const aligns = cells(b.lines[i]).map((c) => (c.startsWith(':') ? c.endsWith(':') ? 'center' : 'left' : c.endsWith(':') ? 'right' : ''))
+  const header = cells(b.lines[i - 1])
+  const rows = b.lines.slice(i + 1).map((l) => {
+    const row = cells(l).slice(0, aligns.length)
+    while (row.length < aligns.length) row.push('')
+    return row
+  })
+  b.lines = b.lines.slice(0, i - 1)
+  return { type: 'table', aligns, header, rows, children: [], line: b.line + i - 1, depth: b.depth, open: false, blankBehind: b.blankBehind }
 }
 
 function cells(line) {

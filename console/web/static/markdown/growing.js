@@ -60,20 +60,22 @@ export class Growing {
     this.open = []
     this.fence = null
     const last = root.children.length - 1
+    // A block that begins on a line which is not at its end may yet belong to the one before.
+    const stays = last > 0 && starts[last] > rest.lastIndexOf('\n') ? last - 1 : last
     root.children.forEach((b, i) => {
       const e = block(b, refs)
       this.into.append(e)
+      if (i >= stays) this.open.push(e)
       if (i < last) return
-      this.open = [e]
       if (b.type === 'code' && b.fence && b.open === false && !closed(rest.slice(starts[i]), b.fence)) {
         const code = e.querySelector('code')
         // the line feed behind the last line belongs to the text that comes
-        if (rest.endsWith('\n') && b.text !== '') code.append('\n')
+        if (rest.endsWith('\n') && b.count > 0) code.append('\n')
         this.fence = { node: code, text: rest.slice(starts[i]) }
         if (!rest.slice(starts[i]).includes('\n') || b.fenceIndent > 0) this.fence = null
       }
     })
-    if (last >= 0) this.from += starts[last]
+    if (last >= 0) this.from += starts[stays]
     this.made = now
   }
 }

@@ -37,11 +37,11 @@ export function block(b, refs) {
 
 function item(i, tight, refs) {
   const li = el('li', { class: i.task ? 'task' : undefined })
-  if (i.task) li.append(el('input', { type: 'checkbox', disabled: true, checked: i.task === 'done', 'aria-label': i.task === 'done' ? 'done' : 'to do' }), ' ')
   for (const b of i.children) {
     if (tight && b.type === 'paragraph') spans(li, inline(b.text, refs))
     else li.append(block(b, refs))
   }
+  if (i.task) (tight ? li : li.firstChild).prepend(el('input', { type: 'checkbox', disabled: true, checked: i.task === 'done', 'aria-label': i.task === 'done' ? 'done' : 'to do' }), ' ')
   return li
 }
 
@@ -97,7 +97,7 @@ function hostOf(href) {
 
 /** safe is an address that may be followed: of the web, or a mailbox; else null. */
 export function safe(href) {
-  if (!/^(?:https?:\/\/|mailto:)/i.test(href) || /[\u0000-\u0020\u007f]/.test(href)) return null
+  if (!/^(?:https?:\/\/|mailto:)/i.test(href) || /[\u0000-\u001f\u007f]/.test(href)) return null
   try {
     const u = new URL(href)
     return ['http:', 'https:', 'mailto:'].includes(u.protocol) ? u.href : null
