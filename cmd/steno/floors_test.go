@@ -35,6 +35,7 @@ var floors = map[string]int{
 	"sink/verify":             3,
 	"sink/ledgertest":         3,
 	"console":                 3,
+	"console/consoletest":     4,
 	"cmd":                     4,
 	"deploy":                  3,
 }
