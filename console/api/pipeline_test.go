@@ -242,12 +242,9 @@ func (f found) Search(_ context.Context, q sink.SearchQuery) (sink.HitPage, erro
 	}
 	page := sink.HitPage{Indexing: sink.Indexing{Behind: 1}}
 	for _, h := range f {
-		if h.Seq > 3 == (q.After == "3") && q.Match(h.Summary) {
+		if (q.After == "" || h.Seq > 3) && q.Match(h.Summary) && len(page.Hits) < q.Limit {
 			page.Hits = append(page.Hits, h)
 		}
-	}
-	if q.After == "" && len(f) > 3 {
-		page.Next = "3"
 	}
 	return page, nil
 }

@@ -73,12 +73,14 @@ func (r *Renderer) cardHead(c *card, e *schema.Event) {
 }
 
 func (r *Renderer) cardInput(c *card) {
+	defer r.page.inside(PartBody)()
 	if c.Input != nil {
 		r.excerpt(rail, dim, readable(c.Input))
 	}
 }
 
 func (r *Renderer) cardOutput(c *card) {
+	defer r.page.inside(PartBody)()
 	if c.Output == nil || reading.OnlyEdits(c.Output) {
 		return
 	}

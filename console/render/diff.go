@@ -15,12 +15,14 @@ func (r *Renderer) cardEdits(edits []edit) {
 		r.page.put(plain, fit(oneLine(e.Path), r.page.room(16)))
 		r.page.put(dim, "  −"+strconv.Itoa(len(e.Removed))+" +"+count(len(e.Added), "line"))
 		r.page.newline()
+		leave := r.page.inside(PartBody)
 		if len(e.Removed) > 0 {
 			r.excerpt(rail, bad, marked("- ", e.Removed))
 		}
 		if len(e.Added) > 0 {
 			r.excerpt(rail, good, marked("+ ", e.Added))
 		}
+		leave()
 	}
 }
 

@@ -98,7 +98,7 @@ func (r *Renderer) typist(e *schema.Event, role schema.Role, channel schema.Chan
 	r.head(s, who, e)
 	indent, style := textStyle(channel)
 	t.flow = r.page.flow(indent, plain, style)
-	t.flow.goesOn = goesOn
+	t.flow.goesOn, t.flow.part = goesOn, partOf(channel)
 	r.typing = t
 	return t
 }

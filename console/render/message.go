@@ -29,6 +29,13 @@ func textStyle(channel schema.Channel) (indent string, s style) {
 	return body, plain
 }
 
+func partOf(channel schema.Channel) Part {
+	if channel == schema.Thought {
+		return PartThought
+	}
+	return PartText
+}
+
 func (r *Renderer) message(e *schema.Event, m *schema.Message) {
 	if r.finish(e, m) {
 		return
@@ -44,6 +51,7 @@ func (r *Renderer) message(e *schema.Event, m *schema.Message) {
 
 // text writes a message's text, with what is not text in its place.
 func (r *Renderer) text(m *schema.Message) {
+	defer r.page.inside(partOf(m.Channel))()
 	indent, s := textStyle(m.Channel)
 	if m.Content == nil {
 		r.page.block(indent, plain, s, m.Text)

@@ -51,6 +51,7 @@ func (r *Renderer) rawWhole(e *schema.Event, k *schema.Raw) {
 	r.lines()
 	r.page.put(dim, markNote+" "+oneLine(k.Source))
 	r.edge(e)
+	defer r.page.inside(PartBody)()
 	text := string(k.Value)
 	if decoded, ok := unbase64(k.Value); ok {
 		text = decoded
@@ -62,6 +63,7 @@ func (r *Renderer) rawWhole(e *schema.Event, k *schema.Raw) {
 func (r *Renderer) noise(e *schema.Event, k *schema.Raw, what string) {
 	text, _ := unbase64(k.Value)
 	r.head(dim, what, e)
+	defer r.page.inside(PartBody)()
 	r.excerpt(rail, dim, text)
 }
 

@@ -12,10 +12,7 @@ import (
 
 // Transcript writes the heading of a transcript.
 func (r *Renderer) Transcript(s sink.Summary) error {
-	r.first = s.FirstAt
-	if s.Protocol == schema.A2A {
-		r.reader.Peer = s.Agent
-	}
+	r.about(s)
 	title := oneLine(s.Title)
 	if title == "" {
 		title = "untitled"
@@ -35,6 +32,14 @@ func (r *Renderer) Transcript(s sink.Summary) error {
 	r.dots(words...)
 	r.current, r.headed = textBlock, true
 	return r.page.flush()
+}
+
+// about takes over what is said of a transcript beside its events.
+func (r *Renderer) about(s sink.Summary) {
+	r.first = s.FirstAt
+	if s.Protocol == schema.A2A {
+		r.reader.Peer = s.Agent
+	}
 }
 
 // dots writes the words that there are on one line.
