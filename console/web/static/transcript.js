@@ -26,7 +26,8 @@ export class Transcript {
     this.target = null
     this.selected = null
     this.records = false
-    this.typing = null // when pieces came, by store_seq
+    this.typing = null // when pieces came, by store_seq, up to typingTo
+    this.typingTo = 0
     this.seconds = 0
     this.model = new Model(key, () => this.changed())
     this.draw()
@@ -139,6 +140,7 @@ export class Transcript {
     const typed = this.typing?.get(item.seq)
     if (typed !== undefined && typed.pieces.length > 0) return this.first + typed.pieces[0][0]
     if (item.open || item.typed || item.place === item.worker) return item.at
+    if (this.typing !== null && item.seq <= this.typingTo) return item.end // it came whole
     return this.fold.timeAt(item.place)
   }
 
@@ -157,7 +159,7 @@ export class Transcript {
       return Math.min(n, text.length)
     }
     const from = this.beginOf(item)
-    if (this.typing !== null || item.end <= from) return item.end <= this.until ? text.length : 0
+    if (item.end <= from) return 0
     return Math.floor(text.length * Math.min(1, Math.max(0, (this.until - from) / (item.end - from))))
   }
 
