@@ -168,3 +168,18 @@ func stringsOf(t testing.TB, v schema.JSON) string {
 	walk(value)
 	return strings.Join(all, "\n")
 }
+
+// What is not the whole says so on the page.
+func TestAPartSaysThatItIsOne(t *testing.T) {
+	for status, says := range map[schema.Status]string{
+		schema.StatusOpen: "This is a part: the recording had not ended", schema.StatusParked: "This is a part: the recording is parked",
+		schema.StatusEnded: "", schema.StatusAbandoned: "",
+	} {
+		of := sacks(t)
+		of.Summary.Status = status
+		for _, page := range []string{text(parsed(t, html(t, of))), text(viewed(t, markdown(t, of)))} {
+			require.Equal(t, says != "", strings.Contains(page, "This is a part"))
+			require.Contains(t, page, says)
+		}
+	}
+}

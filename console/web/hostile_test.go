@@ -236,6 +236,8 @@ func TestHostileTextIsInspected(t *testing.T) {
 		require.Empty(t, webtest.Eval[[]string](tab, sound))
 		tab.Press(webtest.Escape)
 	}
+	tab.Press("g")
+	tab.Press("j")
 	tab.Press(webtest.Enter)
 	tab.Shows("[data-inspector] [data-bytes]", "canary()")
 	tab.Shot("inspector")
@@ -268,6 +270,7 @@ func TestHostileList(t *testing.T) {
 	require.Empty(t, webtest.Eval[[]string](tab, sound))
 	tab.Shot("search")
 	// An address is text from elsewhere, too.
+	tab.Allow("status of 400", "status of 404")
 	tab.Go(s.URL + "/search?q=%3Cscript%3Ecanary()%3C/script%3E&status=%3Cimg%20src=x%20onerror=canary()%3E")
 	tab.There("body[data-view]")
 	tab.Go(s.URL + "/t/%3Cscript%3Ecanary()%3C/script%3E/w/r/0/1/1?seq=%3Cimg%20src=x%3E#%3Cscript%3E")

@@ -64,7 +64,7 @@ function fill(view, row, item) {
   row.kindKey = kindKey(view, item)
   row.grow = undefined
   row.key = view.keyOf(item)
-  setData(row, { item: true, kind: item.kind, seq: item.seq || undefined, open: item.open, tool: undefined, phase: undefined, success: undefined })
+  setData(row, { item: true, kind: item.kind, seq: item.seq || undefined, open: item.open || view.isTyping(item), tool: undefined, phase: undefined, success: undefined })
   const who = speaker(view, item)
   edge.replaceChildren(...edgeOf(view, item, who))
   row.setAttribute('aria-label', (who || item.kind) + ', ' + clock(view.since(item)))

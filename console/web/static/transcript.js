@@ -97,6 +97,7 @@ export class Transcript {
   failed(e) {
     delete document.body.dataset.connection
     const gone = e instanceof Fault && e.code === 'not_found'
+    if (gone) document.body.dataset.view = 'missing'
     if (!(e instanceof Fault)) console.error(e)
     clear(this.main).append(el('section.message-page', { data: { error: e.code ?? 'unknown' } }, el('h1', null, gone ? 'There is no such transcript here' : 'The transcript cannot be read'),
       el('p', null, gone ? 'It may be in another data directory, or in a namespace that is not served.' : e.message),
