@@ -37,14 +37,18 @@ export class Model {
 
   get signal() { return this.abort.signal }
 
-  /** open reads the line and the first events: from the beginning, around a number, or the last ones. @param {{seq?: number, tail?: boolean}} at */
+  /**
+   * open reads the line and the first events: from the beginning, around a number, or the last ones.
+   * @param {{seq?: number, tail?: boolean|'live'}} at tail 'live': the last ones where it is still being recorded
+   */
   async open(at) {
     this.summary = await json(of(this.key), this.signal)
     this.head = this.summary.head
     this.fold.peer = this.summary.protocol === 'a2a' ? this.summary.agent : ''
-    const from = at.seq > 0 ? Math.max(0, at.seq - first / 2) : at.tail ? Math.max(0, this.head - first) : 0
+    const tail = at.tail === 'live' ? this.summary.status === 'open' : at.tail
+    const from = at.seq > 0 ? Math.max(0, at.seq - first / 2) : tail ? Math.max(0, this.head - first) : 0
     if (from > atOnce) await this.preview(from)
-    else await this.ahead(at.seq > 0 || at.tail ? this.head : 1)
+    else await this.ahead(at.seq > 0 || tail ? this.head : 1)
   }
 
   /** run reads on until all is there, and follows. */

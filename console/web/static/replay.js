@@ -149,13 +149,17 @@ export class Replay {
     this.before = { anchor: w.anchor, follow: w.follow }
     this.build()
     this.setMode('paused')
-    if (this.view.typing === null && !this.asking) this.readTyping()
+    if (this.view.typingTo < this.view.model.seen && !this.asking) this.readTyping()
   }
 
   async readTyping() {
     this.asking = true
     try {
-      this.view.typing = await typing(this.view.key, this.abort.signal)
+      const { view } = this
+      const to = view.model.seen
+      const more = await typing(view.key, view.typingTo, this.abort.signal)
+      view.typing = new Map([...view.typing ?? [], ...more])
+      view.typingTo = to
       this.noteLine.textContent = ''
       if (this.mode !== 'off') {
         this.build()

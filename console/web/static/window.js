@@ -4,6 +4,7 @@
 import { Heights } from './heights.js'
 
 const near = 500 // px around the view that are in the document as well
+const onPaper = 3000 // rows of a list that is printed whole
 const bottom = 24 // px from the end that still count as being there
 
 export class Window {
@@ -62,8 +63,9 @@ export class Window {
 
   onScroll() {
     const top = this.top = this.scroller.scrollTop
-    if (Math.abs(top - this.expected) < 2) return
+    const own = Math.abs(top - this.expected) < 2
     this.expected = -1
+    if (own) return
     this.follow = this.atEnd()
     this.settle(top)
     this.view.scrolled()
@@ -131,6 +133,12 @@ export class Window {
     this.known = count
   }
 
+  /** whole puts all rows into the document, for paper, where they are not too many. */
+  whole(on) {
+    this.isWhole = on && this.count <= onPaper
+    this.frame()
+  }
+
   /** frame brings the document in step with the items: one layout, where heights are as they were guessed. */
   frame() {
     if (this.closed || this.inFrame) return
@@ -192,9 +200,10 @@ export class Window {
   fill(top) {
     const items = this.view.items()
     const y = top - this.offset
-    const from = this.heights.at(Math.max(0, y - near))
+    const around = this.isWhole ? Infinity : near
+    const from = this.heights.at(Math.max(0, y - around))
     const want = []
-    for (let to = from, top = this.heights.top(from), end = y + this.high + near; to < this.count && top < end; top += this.heights.all[to++]) {
+    for (let to = from, top = this.heights.top(from), end = y + this.high + around; to < this.count && top < end; top += this.heights.all[to++]) {
       if (this.view.shown(items[to])) want.push(to)
     }
     const keep = new Set()
