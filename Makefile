@@ -17,12 +17,14 @@ install:          ## into $GOBIN
 demo: build       ## the whole pipeline on bundled recordings
 	./bin/steno demo
 
-test:             ## all tests; the ledger's need PostgreSQL's programs, and say so
+test:             ## all tests; the ledger's need PostgreSQL's programs, the console's tmux, and say so
 	@./.ci/postgres
+	@./.ci/tmux
 	$(GO) test -count=1 -timeout 20m ./...
 
 race:             ## all tests under the race detector
 	@./.ci/postgres
+	@./.ci/tmux
 	$(GO) test -count=1 -race -timeout 60m ./...
 
 e2e:              ## what docker-compose.yml describes, as processes: killed on the way, then compared

@@ -92,7 +92,7 @@ func (l *list) ask() tea.Cmd {
 func (l *list) askLater(took time.Duration) tea.Cmd {
 	asked := l.asked
 	return l.crew.command(l.crew.ctx, func(ctx context.Context) tea.Msg {
-		wait(ctx, max(pollEvery, 10*took))
+		wait(ctx, max(l.o.Poll, 10*took))
 		return to{l, listDue{asked}}
 	})
 }

@@ -169,6 +169,14 @@ func (p *page) stop(at place) {
 	p.top = p.anchorOf(at)
 }
 
+// tell takes over what is said of the transcript now; its heading says it, too.
+func (p *page) tell(about sink.Summary) {
+	if first := p.segments[0]; first.first == 1 && (about.Status != p.about.Status || about.Events != p.about.Events || about.Title != p.about.Title) {
+		first.shown = nil
+	}
+	p.about = about
+}
+
 // toEnd follows the end.
 func (p *page) toEnd() { p.atEnd = true }
 

@@ -180,10 +180,10 @@ func (x *search) view() []string {
 
 // hit is a hit's rows: of what transcript, what was said, and a blank one.
 func (x *search) hit(h *sink.Hit, chosenOne bool) []string {
-	about := strconv.FormatUint(h.Seq, 10) + "  " + render.Speaker(*h)
+	about := strconv.FormatUint(h.Seq, 10) + "  " + render.Line(render.Speaker(*h))
 	right := h.At.UTC().Format("2006-01-02 15:04") + " "
 	title := titleOf(&h.Summary)
-	mark, head := "  ", paint(bold, render.Fit(title, max(8, x.width-len(right)-render.Columns(about)-6)))+paint(dim, "  "+render.Line(about))
+	mark, head := "  ", paint(bold, render.Fit(title, max(8, x.width-len(right)-render.Columns(about)-6)))+paint(dim, "  "+about)
 	if chosenOne {
 		mark = paint(accent, "▌ ")
 	}

@@ -149,7 +149,7 @@ func (t *transcript) listen() tea.Cmd {
 func (t *transcript) poll() tea.Cmd {
 	key := t.key()
 	return t.crew.command(t.ctx, func(ctx context.Context) tea.Msg {
-		wait(ctx, pollEvery)
+		wait(ctx, t.o.Poll)
 		var m polled
 		m.about, m.err = t.o.Ledger.Transcript(ctx, key)
 		return to{t, m}
@@ -191,7 +191,7 @@ func (t *transcript) update(msg tea.Msg) (tea.Cmd, turn) {
 			return nil, nil
 		}
 		t.err = m.err
-		return t.later(pollEvery, beat{}), nil
+		return t.later(t.o.Poll, beat{}), nil
 	case more:
 		t.busy, t.err = false, m.err
 		if m.err != nil {
@@ -208,7 +208,7 @@ func (t *transcript) update(msg tea.Msg) (tea.Cmd, turn) {
 	case polled:
 		t.err = m.err
 		if m.err == nil {
-			t.page.about.Status, t.page.about.Title, t.page.about.IdleSince = m.about.Status, m.about.Title, m.about.IdleSince
+			t.page.tell(m.about)
 		}
 		return t.poll(), nil
 	case beat: // follow again
@@ -242,7 +242,7 @@ func (t *transcript) open(m opened) tea.Cmd {
 	if m.err != nil {
 		t.err = m.err
 		return t.crew.command(t.ctx, func(ctx context.Context) tea.Msg {
-			wait(ctx, pollEvery)
+			wait(ctx, t.o.Poll)
 			return t.openNow()()
 		})
 	}
@@ -339,6 +339,7 @@ func (t *transcript) press(key string) (tea.Cmd, turn) {
 		t.say(map[bool]string{true: "every raw record", false: "raw records only where nothing else says it"}[t.look.raw])
 	case "t":
 		t.look.times = !t.look.times
+		t.relook()
 	case "s":
 		return nil, searched{}
 	case "R":
