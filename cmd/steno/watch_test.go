@@ -12,15 +12,21 @@ import (
 )
 
 // watchIn starts steno watch in a terminal, with a shell around it.
-func watchIn(t *testing.T, width, height int, data string, args ...string) *tmuxtest.Terminal {
+func watchIn(t *testing.T, width, height int, args ...string) *tmuxtest.Terminal {
 	t.Helper()
 	x := tmuxtest.Start(t, width, height, asSteno+"=1", "XDG_CONFIG_HOME=/nonexistent")
-	x.Enter(watchLine(data, args...))
+	x.Enter(watchLine(args...))
 	return x
 }
 
-func watchLine(data string, args ...string) string {
-	return fmt.Sprintf("clear; %s watch --data %s %s; echo status $?", os.Args[0], data, strings.Join(args, " "))
+func watchLine(args ...string) string {
+	return fmt.Sprintf("clear; %s watch '%s'; echo status $?", os.Args[0], strings.Join(args, "' '"))
+}
+
+// say has the agent say a piece of its answer.
+func (e *editor) say(text string) {
+	e.t.Helper()
+	e.send(`{"jsonrpc":"2.0","method":"mill/type","params":{"text":%q}}`, text)
 }
 
 // left waits for the end of the command, and checks that the terminal is as it was.
@@ -39,7 +45,7 @@ func left(t *testing.T, x *tmuxtest.Terminal, status int) {
 func TestWatchARecordingGrow(t *testing.T) {
 	data := t.TempDir()
 	ok(t, "import", "--data", data, "testdata/sacks.jsonl")
-	x := watchIn(t, 100, 30, data)
+	x := watchIn(t, 100, 30, "--data", data)
 	x.Await("▸", "ended      acp mill", "Sacks in the store", "1 transcript")
 
 	e := edit(t, recordCommand(t, data))
@@ -48,7 +54,7 @@ func TestWatchARecordingGrow(t *testing.T) {
 	x.Keys("Up", "Enter")
 	x.Await("user\n   How many loaves?", "Let me look.", "? Count sacks", "waits for permission", "● live")
 	for _, text := range []string{"I am ", "counting ", "th"} {
-		e.send(`{"jsonrpc":"2.0","method":"mill/type","params":{"text":%q}}`, text)
+		e.say(text)
 	}
 	x.Await("agent\n   I am counting th")
 	x.Keys("C-u") // no further than the page goes: it holds still
@@ -69,7 +75,7 @@ func TestWatchARecordingGrow(t *testing.T) {
 func TestWatchReplaySearchAndFind(t *testing.T) {
 	data := t.TempDir()
 	ok(t, "import", "--data", data, recording("goose-1.37.0.json"), recording("a2a-go-2.4.0.jsonl"), "testdata/sacks.jsonl")
-	x := watchIn(t, 80, 24, data, "Sacks")
+	x := watchIn(t, 80, 24, "--data", data, "Sacks")
 	x.Await("Sacks in the store", "There are 14 sacks.", "■ ended", "22")
 	require.Contains(t, x.Dressed(), "\x1b[1m\x1b[32magent", "in colour")
 
@@ -139,6 +145,47 @@ func TestWatchReplaySearchAndFind(t *testing.T) {
 	left(t, x, 0)
 }
 
+// TestWatchWhileTheHolderGoes kills the process through which a console reads, in the middle of a sentence.
+func TestWatchWhileTheHolderGoes(t *testing.T) {
+	data := t.TempDir()
+	up := startUp(t, data)
+	e := edit(t, recordCommand(t, data))
+	e.begin("How many loaves?")
+	x := watchIn(t, 80, 24, "--data", data, "loaves")
+	x.Await("waits for permission", "● live")
+	e.say("I am ")
+	x.Await("   I am\n")
+	up.kill(t)
+	x.Await("connection lost: stored events only")
+	e.say("counting")
+	up = startUp(t, data)
+	defer up.kill(t)
+	x.Await("   I am counting\n", "● live")
+	e.finish()
+	x.Await("There are 14 sacks", "■ end of turn")
+	require.NoError(t, e.leave())
+	x.Await("■ ended")
+	x.Keys("C-c")
+	left(t, x, 0)
+}
+
+// testWatchOfACluster looks at the list, a transcript and a replay.
+func testWatchOfACluster(t *testing.T, there []string) {
+	x := watchIn(t, 80, 24, append([]string{"orders slow"}, there...)...)
+	x.Await("orders slow", "a2a orders", "■ end of turn")
+	x.Keys("R", "$")
+	x.Await("replay", "■ over")
+	x.Keys("s")
+	x.Type("story repo")
+	x.Await("Tell me the story of this repo")
+	x.Keys("Escape")
+	x.Await("■ over")
+	x.Keys("q", "q")
+	x.Await("transcripts", "gemini-cli")
+	x.Keys("q")
+	left(t, x, 0)
+}
+
 func TestWatchWithoutATerminal(t *testing.T) {
 	stdout, stderr, code := steno(t, "watch", "--data", t.TempDir())
 	require.Equal(t, exitUsage, code)
@@ -150,7 +197,7 @@ func TestWatchWithoutColour(t *testing.T) {
 	data := t.TempDir()
 	ok(t, "import", "--data", data, "testdata/sacks.jsonl")
 	x := tmuxtest.Start(t, 60, 20, asSteno+"=1", "XDG_CONFIG_HOME=/nonexistent", "NO_COLOR=1")
-	x.Enter(watchLine(data, "Sacks"))
+	x.Enter(watchLine("--data", data, "Sacks"))
 	x.Await("There are 14 sacks.", "■ ended")
 	require.NotRegexp(t, `\x1b\[[0-9;]*[34][0-7]`, x.Dressed())
 	x.Keys("q", "q")

@@ -14,8 +14,10 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// What a list reads at a time.
-const listPage = 500
+const (
+	listPage  = 500             // rows that are read at a time
+	slowAfter = 3 * time.Second // the list says that it is not answered
+)
 
 // Filters that keys go through; the empty one leaves all.
 var (
@@ -40,6 +42,8 @@ type list struct {
 	err   error
 	now   time.Time // when they were read
 	asked int       // number of the last reading
+	waits bool      // for it
+	slow  bool      // it has no answer yet, for a while
 
 	at    int    // row that is chosen
 	key   string // its key; empty = the first, whichever it is
@@ -55,6 +59,9 @@ type listed struct {
 	now   time.Time
 }
 
+// listSlow says that a reading takes long.
+type listSlow struct{ asked int }
+
 // listDue says that the list is to be read again.
 type listDue struct{ asked int }
 
@@ -67,10 +74,9 @@ func (l *list) resize(width, height int) { l.width, l.height = width, height }
 
 // ask reads the list. What an earlier reading gives is not taken any more.
 func (l *list) ask() tea.Cmd {
-	l.asked++
+	l.asked, l.waits = l.asked+1, true
 	asked, q, want := l.asked, sink.Query{Filter: l.query, Limit: listPage}, l.want
-	q.Labels = maps.Clone(q.Labels)
-	return l.crew.command(l.crew.ctx, func(ctx context.Context) tea.Msg {
+	return tea.Batch(l.later(slowAfter, listSlow{asked}), l.crew.command(l.crew.ctx, func(ctx context.Context) tea.Msg {
 		got := listed{asked: asked, now: time.Now()}
 		for {
 			page, err := l.o.Ledger.Transcripts(ctx, q)
@@ -85,15 +91,14 @@ func (l *list) ask() tea.Cmd {
 			}
 		}
 		return to{l, got}
-	})
+	}))
 }
 
-// askLater reads it again after a while: longer, where reading takes long.
-func (l *list) askLater(took time.Duration) tea.Cmd {
-	asked := l.asked
+// later sends a message to the list after a while.
+func (l *list) later(d time.Duration, msg tea.Msg) tea.Cmd {
 	return l.crew.command(l.crew.ctx, func(ctx context.Context) tea.Msg {
-		wait(ctx, max(l.o.Poll, 10*took))
-		return to{l, listDue{asked}}
+		wait(ctx, d)
+		return to{l, msg}
 	})
 }
 
@@ -116,6 +121,8 @@ func (l *list) update(msg tea.Msg) (tea.Cmd, turn) {
 			return nil, nil // another reading is on its way
 		}
 		return l.ask(), nil
+	case listSlow:
+		l.slow = l.slow || m.asked == l.asked && l.waits
 	case tea.MouseWheelMsg:
 		l.move(wheel(m))
 		return l.fill(), nil
@@ -142,7 +149,7 @@ func (l *list) take(m listed) tea.Cmd {
 	if m.asked != l.asked {
 		return nil
 	}
-	l.err, l.read = m.err, true
+	l.err, l.read, l.waits, l.slow = m.err, true, false, false
 	took := time.Since(m.now)
 	if m.err == nil {
 		l.rows, l.more, l.now = m.rows, m.more, m.now
@@ -151,7 +158,7 @@ func (l *list) take(m listed) tea.Cmd {
 	if cmd := l.fill(); cmd != nil {
 		return cmd
 	}
-	return l.askLater(took)
+	return l.later(max(l.o.Poll, 10*took), listDue{l.asked}) // longer, where reading takes long
 }
 
 // left are the rows that the filter leaves.

@@ -210,7 +210,7 @@ func (t *transcript) update(msg tea.Msg) (tea.Cmd, turn) {
 		if m.err == nil {
 			t.page.tell(m.about)
 		}
-		return t.poll(), nil
+		return tea.Batch(t.poll(), t.fill()), nil
 	case beat: // follow again
 		t.err = nil
 		return t.follow(), nil
@@ -352,7 +352,7 @@ func (t *transcript) press(key string) (tea.Cmd, turn) {
 			return nil, nil
 		}
 		return nil, back{}
-	case "q", "left":
+	case "q":
 		return nil, back{}
 	}
 	return t.fill(), nil
