@@ -115,7 +115,7 @@ func TestEventsThatWereLeftOutAreReadAgain(t *testing.T) {
 	s.fill(0, 5000)
 	events, err := readSpan(t.Context(), s, p.about.Transcript, 5200, 5301)
 	require.NoError(t, err)
-	p.add(news{skipped: true, events: events})
+	p.add(news{events: events})
 	require.Equal(t, before, p.seen())
 	next := shown(p)[0]
 	for !p.atEnd {
