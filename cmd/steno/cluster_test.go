@@ -160,6 +160,7 @@ func TestCommandsReadACluster(t *testing.T) {
 
 	testSearchOfACluster(t, on, here, there)
 	testTailOfACluster(t, on, here, there)
+	testWatchOfACluster(t, there)
 
 	require.Contains(t, ok(t, on(there, "doctor")...), "none: all partitions are translated, and all records are numbered")
 	var h health
