@@ -160,6 +160,7 @@ func TestCommandsReadACluster(t *testing.T) {
 
 	testSearchOfACluster(t, on, here, there)
 	testTailOfACluster(t, on, here, there)
+	testWatchOfACluster(t, there)
 
 	require.Contains(t, ok(t, on(there, "doctor")...), "none: all partitions are translated, and all records are numbered")
 	var h health
@@ -288,7 +289,7 @@ func TestAClusterThatCannotBeRead(t *testing.T) {
 	require.Contains(t, stderr, "a newer steno made them")
 
 	bare := natstest.StartWith(t, natstest.Options{Bare: true})
-	sql(t, database, `UPDATE steno.version SET version = 2`)
+	sql(t, database, `UPDATE steno.version SET version = 3`)
 	for _, tt := range []struct {
 		nats, ledger string
 		code         int

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/console/api"
+	"github.com/steno-io/steno/console/refold"
 )
 
 // Site is a server of the API on loopback.
@@ -27,6 +28,9 @@ func (p *Pipeline) Serve(o api.Options) *Site {
 	}
 	if o.Search == nil {
 		o.Search = p.Ledger
+	}
+	if o.Folder == nil {
+		o.Folder = &refold.Source{JS: p.js, Blobs: p.Blobs, Partitions: p.Info.Partitions, Versions: p.Ledger, Catalogue: Catalogue()}
 	}
 	s := &Site{Pipeline: p, options: o}
 	s.listen("127.0.0.1:0")

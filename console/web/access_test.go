@@ -28,7 +28,13 @@ const contrast = `(() => {
 	const canvas = document.createElement("canvas");
 	canvas.width = canvas.height = 1;
 	const pen = canvas.getContext("2d", { willReadFrequently: true });
+	const known = new Map();
 	const over = (under, color) => { // the colour over another, as bytes
+		const key = under + " " + color;
+		if (!known.has(key)) known.set(key, painted(under, color));
+		return known.get(key);
+	};
+	const painted = (under, color) => {
 		pen.globalCompositeOperation = "source-over";
 		pen.fillStyle = "rgb(" + under.join(",") + ")";
 		pen.fillRect(0, 0, 1, 1);
@@ -77,7 +83,7 @@ func TestEveryViewCanBeReadAndNamed(t *testing.T) {
 				tab.Do(`(() => { for (const d of document.querySelectorAll("details:not([open])")) d.open = true; })()`)
 				still2(tab)
 				for _, c := range tab.Controls() {
-					require.NotEmpty(t, c.Name, "a %s has no name; there are %v", c.Role, tab.Controls())
+					require.True(t, c.Name != "" || c.Role == "main", "a %s has no name; there are %v", c.Role, tab.Controls())
 				}
 				roles := tab.Roles()
 				require.Len(t, roles["main"], 1)
@@ -138,8 +144,11 @@ func TestWithoutAMouse(t *testing.T) {
 		if f := focus(); f != "" {
 			seen[f] = true
 			require.True(t, webtest.Eval[bool](tab, `(() => {
-				const e = document.activeElement, s = getComputedStyle(e);
-				return e.matches(":focus-visible") && (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0 || s.boxShadow !== "none");
+				const e = document.activeElement; // or what it stands in, as a row of the list
+				return e.matches(":focus-visible") && [e, e.parentElement, e.parentElement.parentElement].some((p) => {
+					const s = getComputedStyle(p);
+					return s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0 || s.boxShadow !== "none";
+				});
 			})()`), "the focus on %s is not seen", f)
 		}
 	}
@@ -179,7 +188,7 @@ func TestWithoutAMouse(t *testing.T) {
 func TestTheThemeIsRemembered(t *testing.T) {
 	s := site(t)
 	tab := open(t, s.URL+"/")
-	ground := `getComputedStyle(document.body).backgroundColor`
+	ground := `getComputedStyle(document.documentElement).backgroundColor`
 	light := webtest.Eval[string](tab, ground)
 	tab.Scheme("dark")
 	dark := webtest.Eval[string](tab, ground)

@@ -70,8 +70,7 @@ func TestFiltersAndSearch(t *testing.T) {
 	s.Stored(a2a.Transcript(0), consoletest.Ended)
 	s.Indexed()
 	tab := open(t, s.URL+"/")
-	all := len(keys(tab))
-	require.GreaterOrEqual(t, all, 4)
+	tab.Await(`document.querySelectorAll("[data-list] [data-key]").length >= 4`)
 
 	tab.Go(s.URL + "/?status=open")
 	tab.There("body[data-ready]")

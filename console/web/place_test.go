@@ -46,7 +46,7 @@ func TestReloadKeepsThePlace(t *testing.T) {
 	tab := open(t, address(s, c.Key))
 	tab.There("[data-complete]")
 	for range 30 {
-		tab.Wheel(-400)
+		tab.Wheel(400)
 	}
 	was := still(tab)
 	require.Positive(t, was.Index)

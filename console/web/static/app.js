@@ -12,6 +12,7 @@ let view = null
 /** go shows an address of this page. @param {string} to @param {boolean} [replace] the entry in the history */
 export function go(to, replace = false) {
   const url = new URL(to, location.href)
+  view?.keepPlace?.()
   if (url.href !== location.href || replace) history[replace ? 'replaceState' : 'pushState'](null, '', url)
   show()
 }

@@ -86,7 +86,7 @@ export class Fold {
     const item = {
       id: ++this.ids, kind, place: e.place, worker: e.worker_seq, part: e.part, seq: e.store_seq ?? 0,
       seqs: e.store_seq ? [e.store_seq] : [], frames: e.frames ? e.frames.slice() : [], at: e.at, end: e.at,
-      hidden: false, open: false, rev: 0, height: 0, size: 0, flags: e.flags ?? [], task: e.source?.task_id ?? '',
+      hidden: false, open: false, rev: 0, height: 0, guess: 0, size: 0, flags: e.flags ?? [], task: e.source?.task_id ?? '',
       agent: e.agent_role && e.agent_role !== 'agent' ? e.agent_role : '', ...more,
     }
     this.insert(item)

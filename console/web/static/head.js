@@ -11,7 +11,6 @@ export const statusWords = {
 
 /** head makes the heading; update() brings it in step. @param {Transcript} view */
 export function head(view) {
-  const s = view.model.summary
   const title = el('h1', { dir: 'auto' })
   const badge = el('span.badge')
   const facts = el('p.facts')
@@ -19,6 +18,7 @@ export function head(view) {
   const actions = el('div.actions', { role: 'group', 'aria-label': 'Of this transcript' }, el('span', { data: { slot: 'verify' } }), el('span', { data: { slot: 'cancel' } }), records)
   const copy = button('copy', 'Copy the key', () => navigator.clipboard?.writeText(view.key), 'copy')
   const update = () => {
+    const s = view.model.summary
     const words = oneLine(s.title) || 'untitled'
     if (title.textContent !== words) {
       title.replaceChildren(words)
@@ -31,20 +31,24 @@ export function head(view) {
     if (badge.textContent !== badgeWords) badge.replaceChildren(badgeWords)
     badge.title = means
     records.setAttribute('aria-pressed', String(view.records))
-    const lines = [
-      s.protocol + (s.dialect ? ' ' + s.dialect : ''), oneLine(s.agent),
-      count(s.frames, 'frame') + ', ' + count(Math.max(s.events, view.model.seen), 'event'),
-      s.first_at ? span(Math.max(0, (view.fold.last || Date.parse(s.last_at)) - Date.parse(s.first_at))) : '',
-    ].filter((w) => w !== '')
-    const key = lines.join('|')
-    if (facts.dataset.key === key) return
-    facts.dataset.key = key
-    facts.replaceChildren(...lines.map((w) => el('span', null, w)),
-      s.first_at ? el('time', { datetime: s.first_at, title: moment(new Date(s.first_at)) }, 'began ' + moment(new Date(s.first_at)).replace(/ \(.*/, '')) : '',
-      s.cwd ? el('span', { title: 'working directory' }, 'in ', el('code', null, oneLine(s.cwd))) : '',
-      ...Object.entries(s.labels ?? {}).map(([k, v]) => el('span.label', null, oneLine(k) + '=' + oneLine(v))),
-      s.unaccounted ? el('span.bad', null, count(s.unaccounted, 'frame') + ' unaccounted for') : '',
-      el('span.key', null, el('code', { title: view.key }, view.key), copy))
+    set(agent, oneLine(s.agent ?? ''))
+    set(counts, count(s.frames, 'frame') + ', ' + count(Math.max(s.events, view.model.seen), 'event'))
+    const end = view.fold.last || Date.parse(s.last_at)
+    set(took, s.first_at && !Number.isNaN(end) ? span(Math.max(0, end - Date.parse(s.first_at))) : '')
   }
+  const s = view.model.summary
+  const agent = el('span')
+  const counts = el('span')
+  const took = el('span', { title: 'From the first event to the last' })
+  facts.append(el('span', null, s.protocol + (s.dialect ? ' ' + oneLine(s.dialect) : '')), agent, counts, took,
+    s.first_at ? el('time', { datetime: s.first_at, title: moment(new Date(s.first_at)) }, 'began ' + moment(new Date(s.first_at)).replace(/ \(.*/, '')) : '',
+    s.cwd ? el('span', { title: 'working directory' }, 'in ', el('code', null, oneLine(s.cwd))) : '',
+    ...Object.entries(s.labels ?? {}).map(([k, v]) => el('span.label', null, oneLine(k) + '=' + oneLine(v))),
+    s.unaccounted ? el('span.bad', null, count(s.unaccounted, 'frame') + ' unaccounted for') : '',
+    el('span.key', null, el('code', { title: view.key }, view.key), copy))
   return { nodes: [el('div.title-line', null, el('a.back', { href: '/', title: 'All transcripts (u)', 'aria-label': 'All transcripts' }, '‹'), title, badge, actions), facts], update }
+}
+
+function set(e, words) {
+  if (e.textContent !== words) e.textContent = words
 }

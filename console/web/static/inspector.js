@@ -170,7 +170,7 @@ function preview(bytes) {
 
 // code shows a text as it is, its beginning where it is long, and lets it be copied whole.
 function code(shown, whole, spread = null) {
-  const pre = el('pre.bytes', { tabindex: '0' })
+  const pre = el('pre.bytes', { tabindex: '0', role: 'group', 'aria-label': 'Bytes of the frame' })
   let cut = shown.length > shownAtOnce
   let current = shown
   const draw = () => {

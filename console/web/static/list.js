@@ -1,6 +1,6 @@
 // The list of transcripts, the newest first, as it stands now: what is live says so, and what is new comes on top.
 
-import { json, query } from './api.js'
+import { Fault, json, query } from './api.js'
 import { button, clear, el, setData } from './dom.js'
 import { filterBar, readFilters } from './filters.js'
 import { statusWords } from './head.js'
@@ -114,9 +114,11 @@ export class List {
     const at = Date.parse(t.added_at ?? 0)
     r.at = Number.isNaN(at) ? 0 : at
     r.link = el('a.title', { dir: 'auto' })
+    const name = el('span.name', null, r.link)
     r.parts = { status: el('span.badge'), with: el('span.with'), counts: el('span.counts'), when: el('span.when'), labels: el('span.labels') }
-    r.element.append(r.parts.status, r.link, r.parts.with, r.parts.labels, r.parts.counts, r.parts.when)
-    for (const e of this.list.querySelectorAll('[data-key]')) {
+    name.append(r.parts.labels)
+    r.element.append(r.parts.status, name, r.parts.with, r.parts.counts, r.parts.when)
+    for (const e of this.list.querySelectorAll(':scope > [data-key]')) {
       if (this.rows.get(e.dataset.key).at < r.at) {
         this.list.insertBefore(r.element, e)
         return
@@ -129,7 +131,7 @@ export class List {
     const { t, element, link, parts } = r
     const idle = t.status === 'open' && t.idle_since ? Date.now() - Date.parse(t.idle_since) : 0
     const [status, means] = statusWords[t.status] ?? [oneLine(t.status), '']
-    setData(element, { key: t.key, status: t.status, idle: idle > longIdle })
+    setData(element, { key: t.key, status: t.status, idle: idle > longIdle, quiet: t.empty })
     setData(parts.status, { status: t.status, idle: idle > longIdle })
     words(parts.status, idle > longIdle ? 'idle ' + ago(idle).replace(' ago', '') : status)
     parts.status.title = means
@@ -140,8 +142,8 @@ export class List {
     words(parts.with, oneLine(t.agent) || 'agent')
     parts.with.dataset.protocol = t.protocol
     const labels = Object.entries(t.labels ?? {}).map(([k, v]) => oneLine(k) + '=' + oneLine(v))
-    if (parts.labels.dataset.key !== labels.join('|')) {
-      parts.labels.dataset.key = labels.join('|')
+    if (r.labels !== labels.join('|')) {
+      r.labels = labels.join('|')
       parts.labels.replaceChildren(...labels.map((l) => el('span.label', null, l)))
     }
     words(parts.counts, count(t.events, 'event') + (t.unaccounted ? ' · ' + count(t.unaccounted, 'frame') + ' unaccounted' : ''))
@@ -178,6 +180,7 @@ export class List {
   }
 
   failed(e) {
+    if (!(e instanceof Fault)) throw e
     const words = e.code === 'unreachable' ? 'The server does not answer. Is steno up running? It is asked again.' : e.message
     if (this.notice.textContent !== words) say(words)
     clear(this.notice).append(el('p.notice', { data: { error: e.code ?? 'unknown' } }, words, ' ', button('retry', 'Try again', () => this.load())))

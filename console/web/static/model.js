@@ -37,14 +37,18 @@ export class Model {
 
   get signal() { return this.abort.signal }
 
-  /** open reads the line and the first events: from the beginning, around a number, or the last ones. @param {{seq?: number, tail?: boolean}} at */
+  /**
+   * open reads the line and the first events: from the beginning, around a number, or the last ones.
+   * @param {{seq?: number, tail?: boolean|'live'}} at tail 'live': the last ones where it is still being recorded
+   */
   async open(at) {
     this.summary = await json(of(this.key), this.signal)
     this.head = this.summary.head
     this.fold.peer = this.summary.protocol === 'a2a' ? this.summary.agent : ''
-    const from = at.seq > 0 ? Math.max(0, at.seq - first / 2) : at.tail ? Math.max(0, this.head - first) : 0
+    const tail = at.tail === 'live' ? this.summary.status === 'open' : at.tail
+    const from = at.seq > 0 ? Math.max(0, at.seq - first / 2) : tail ? Math.max(0, this.head - first) : 0
     if (from > atOnce) await this.preview(from)
-    else await this.ahead(at.seq > 0 || at.tail ? this.head : 1)
+    else await this.ahead(at.seq > 0 || tail ? this.head : 1)
   }
 
   /** run reads on until all is there, and follows. */
@@ -149,6 +153,19 @@ export class Model {
     this.changed()
   }
 
+  // refresh reads the transcript's line again: its counts, its agent's name.
+  async refresh() {
+    try {
+      const title = this.summary.title
+      this.summary = { ...await json(of(this.key), this.signal) }
+      this.summary.title ||= title
+      if (this.ended !== null && this.summary.status === 'open') this.summary.status = this.ended.status
+      this.changed()
+    } catch (e) {
+      if (!(e instanceof Fault) && e.name !== 'AbortError') throw e // the stream says when the server is away
+    }
+  }
+
   // note keeps the line in step with what is said.
   note(e) {
     const s = this.summary
@@ -180,6 +197,7 @@ export class Model {
     this.lag = null
     this.connectionIs('ended')
     this.summary.status = e.status
+    this.refresh()
     this.changed()
   }
 

@@ -19,6 +19,7 @@ export class Replay {
     this.speed = 1
     this.skip = true
     this.at = 0 // played ms
+    this.notBefore = 0 // when the marks may be made again, ms
     this.clock = new Clock([], true)
     this.abort = new AbortController()
     this.draw()
@@ -75,11 +76,15 @@ export class Replay {
     }
     const now = performance.now()
     clearTimeout(this.rebuild)
-    if (this.mode === 'off' && now - (this.builtAt ?? -1e9) < 1000) {
-      this.rebuild = setTimeout(() => this.changed(), 1000)
-      return
+    if (this.mode === 'off') {
+      if (!this.view.model.complete) return
+      if (now < this.notBefore) {
+        this.rebuild = setTimeout(() => this.changed(), this.notBefore - now)
+        return
+      }
     }
     this.build()
+    this.notBefore = now + Math.max(1000, (performance.now() - now) * 30)
     if (this.mode === 'off') this.showReading()
     else this.apply()
   }
@@ -91,7 +96,6 @@ export class Replay {
     this.built = fold.version
     this.builtFold = fold
     this.builtLast = fold.last
-    this.builtAt = performance.now()
     const t = this.mode === 'off' ? null : this.clock.toReal(this.at)
     const items = fold.items
     const begins = this.begins = new Float64Array(items.length)
@@ -109,10 +113,19 @@ export class Replay {
     this.drawMarks()
   }
 
+  // reading is showReading, in a moment.
+  reading() {
+    if (this.soon) return
+    this.soon = setTimeout(() => {
+      this.soon = 0
+      this.showReading()
+    }, 120)
+  }
+
   // showReading says where in time the reader is.
   showReading() {
     const w = this.view.window
-    if (!this.begins) return
+    if (!this.begins || this.mode !== 'off') return
     const i = w.follow ? this.begins.length - 1 : this.view.fold.index(w.anchor?.item ?? {})
     const t = w.follow ? this.clock.toReal(this.clock.end) : i >= 0 ? this.begins[i] : 0
     this.at = this.clock.toPlayed(t)
@@ -136,13 +149,17 @@ export class Replay {
     this.before = { anchor: w.anchor, follow: w.follow }
     this.build()
     this.setMode('paused')
-    if (this.view.typing === null && !this.asking) this.readTyping()
+    if (this.view.typingTo < this.view.model.seen && !this.asking) this.readTyping()
   }
 
   async readTyping() {
     this.asking = true
     try {
-      this.view.typing = await typing(this.view.key, this.abort.signal)
+      const { view } = this
+      const to = view.model.seen
+      const more = await typing(view.key, view.typingTo, this.abort.signal)
+      view.typing = new Map([...view.typing ?? [], ...more])
+      view.typingTo = to
       this.noteLine.textContent = ''
       if (this.mode !== 'off') {
         this.build()
@@ -295,7 +312,7 @@ export class Replay {
     c.height = height * scale
     const g = c.getContext('2d')
     g.scale(scale, scale)
-    const style = getComputedStyle(c)
+    const colours = this.colours()
     const items = this.view.fold.items
     const drawn = new Set()
     for (let i = 0; i < items.length; i++) {
@@ -305,15 +322,30 @@ export class Replay {
       const key = x * 8 + look.n
       if (drawn.has(key)) continue
       drawn.add(key)
-      g.fillStyle = style.getPropertyValue(look.colour)
+      g.fillStyle = colours.get(look.colour)
       g.fillRect(x, look.top * height, 1.5, look.part * height)
     }
+  }
+
+  // colours are those of the theme, since a canvas knows no variables. They are read once for each theme.
+  colours() {
+    const theme = document.documentElement.dataset.theme ?? String(matchMedia('(prefers-color-scheme: dark)').matches)
+    if (this.theme !== theme) {
+      this.theme = theme
+      this.known = new Map()
+      for (const { colour } of Object.values(looks)) {
+        this.marks.style.color = 'var(' + colour + ')'
+        this.known.set(colour, getComputedStyle(this.marks).color)
+      }
+    }
+    return this.known
   }
 
   close() {
     this.abort.abort()
     cancelAnimationFrame(this.asked)
     clearTimeout(this.rebuild)
+    clearTimeout(this.soon)
     this.resizes.disconnect()
     this.mode = 'off'
   }

@@ -34,15 +34,25 @@ export function update(view, row, item, index) {
     else fill(view, row, item)
     row.key = key
   }
-  setData(row, { index, target: view.target === item, older: item.kind === 'plan' && view.isOlder(item) })
+  const state = index + '/' + (view.target === item) + '/' + (item.kind === 'plan' && view.isOlder(item))
+  if (row.state !== state) {
+    row.state = state
+    setData(row, { index, target: view.target === item, older: item.kind === 'plan' && view.isOlder(item) })
+  }
   if (row.selected !== (view.selected === item)) {
     row.selected = view.selected === item
     if (row.selected) row.setAttribute('aria-current', 'true')
     else row.removeAttribute('aria-current')
   }
-  row.setAttribute('aria-posinset', String(index + 1))
-  row.setAttribute('aria-setsize', view.model.complete ? String(view.fold.items.length) : '-1')
+  stand(row, 'aria-posinset', index + 1)
+  stand(row, 'aria-setsize', view.model.complete ? view.fold.items.length : -1)
   separate(view, row, item, index)
+}
+
+function stand(row, name, value) {
+  if (row[name] === value) return
+  row[name] = value
+  row.setAttribute(name, String(value))
 }
 
 // kindKey is what must stay for a row to grow rather than be made anew.
@@ -54,7 +64,7 @@ function fill(view, row, item) {
   row.kindKey = kindKey(view, item)
   row.grow = undefined
   row.key = view.keyOf(item)
-  setData(row, { item: true, kind: item.kind, seq: item.seq || undefined, open: item.open, tool: undefined, phase: undefined, success: undefined })
+  setData(row, { item: true, kind: item.kind, seq: item.seq || undefined, open: item.open || view.isTyping(item), tool: undefined, phase: undefined, success: undefined })
   const who = speaker(view, item)
   edge.replaceChildren(...edgeOf(view, item, who))
   row.setAttribute('aria-label', (who || item.kind) + ', ' + clock(view.since(item)))

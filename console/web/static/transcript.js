@@ -26,22 +26,29 @@ export class Transcript {
     this.target = null
     this.selected = null
     this.records = false
-    this.typing = null // when pieces came, by store_seq
-    this.news = 0
+    this.typing = null // when pieces came, by store_seq, up to typingTo
+    this.typingTo = 0
+    this.seconds = 0
     this.model = new Model(key, () => this.changed())
     this.draw()
     this.open()
     this.ticks = setInterval(() => this.tick(), 1000)
+    this.leaves = () => this.keepPlace()
+    this.prints = () => this.window.whole(true)
+    this.printed = () => this.window.whole(false)
+    addEventListener('pagehide', this.leaves)
+    addEventListener('beforeprint', this.prints)
+    addEventListener('afterprint', this.printed)
   }
 
   get fold() { return this.model.fold }
 
   draw() {
     this.heading = el('header.heading')
-    this.notice = el('p.lag', { data: { lag: true }, hidden: true })
+    this.notice = el('p.lag', { hidden: true })
     this.sheet = el('div.sheet', { role: 'feed', 'aria-label': 'What was said', data: { items: true } })
     this.note = el('p.loading', { hidden: true })
-    this.scroller = el('div.scroller', { tabindex: '0', role: 'region', 'aria-label': 'Transcript', data: { scroller: true } }, this.note, this.sheet)
+    this.scroller = el('div.scroller', { tabindex: '0', role: 'region', 'aria-label': 'Transcript', data: { scroller: true } }, this.sheet)
     this.pill = button('follow', 'Go to the end', () => this.toEnd(), el('span', { data: { pillText: true } }))
     this.pill.classList.add('pill')
     setData(this.pill, { pill: true })
@@ -49,7 +56,7 @@ export class Transcript {
     this.inspector = new Inspector(this)
     this.replay = new Replay(this)
     clear(this.main).append(el('section.transcript', { 'aria-label': 'Transcript' },
-      this.heading, this.notice, el('div.pane', null, el('div.column', null, this.scroller, this.pill), this.inspector.element), this.replay.element))
+      this.heading, this.notice, el('div.pane', null, el('div.column', null, this.scroller, this.note, this.pill), this.inspector.element), this.replay.element))
     this.window = new Window(this.scroller, this.sheet, {
       items: () => this.fold.items, count: () => Math.min(this.limit, this.fold.items.length), shown: (item) => this.isShown(item),
       indexOf: (item) => this.fold.index(item), guess, make: (item, i) => rows.make(this, item, i), update: (row, item, i) => rows.update(this, row, item, i),
@@ -60,12 +67,11 @@ export class Transcript {
 
   async open() {
     try {
-      const place = this.wanted > 0 ? null : placeOf(this.key)
+      const kept = placeOf(this.key)
+      const place = this.wanted > 0 && !kept?.reload ? null : kept
       const m = this.model
-      await m.open({ seq: this.wanted || place?.seq, tail: place === null ? undefined : place.follow })
-      const live = m.summary.status === 'open'
-      if (this.wanted === 0 && place === null && live && m.behind === null && m.loaded < m.head) await m.open({ tail: true })
-      this.begin(place ?? (live && this.wanted === 0 ? { follow: true } : null))
+      await m.open({ seq: place?.seq ?? this.wanted, tail: place !== null ? place.follow : this.wanted === 0 ? 'live' : false })
+      this.begin(place ?? (m.summary.status === 'open' && this.wanted === 0 ? { follow: true } : null))
       await m.run()
     } catch (e) {
       if (e.name === 'AbortError') return
@@ -79,16 +85,22 @@ export class Transcript {
     this.drawHead()
     this.changed()
     if (this.wanted > 0) this.toSeq(this.wanted)
-    else if (place?.follow) this.window.toEnd()
+    if (this.wanted > 0 && place === null) return this.ready()
+    if (place?.follow) this.window.toEnd()
     else if (place?.seq > 0) this.restore(place)
     else this.window.toStart()
+    this.ready()
+  }
+
+  ready() {
     document.body.dataset.ready = ''
     this.scroller.focus({ preventScroll: true })
   }
 
   restore(place) {
     const item = this.fold.itemOf[place.seq]
-    if (item === undefined) return
+    if (item === undefined) return this.window.toStart()
+    this.window.follow = false
     this.window.anchor = { item, offset: place.offset }
     this.window.frame()
   }
@@ -96,6 +108,7 @@ export class Transcript {
   failed(e) {
     delete document.body.dataset.connection
     const gone = e instanceof Fault && e.code === 'not_found'
+    if (gone) document.body.dataset.view = 'missing'
     if (!(e instanceof Fault)) console.error(e)
     clear(this.main).append(el('section.message-page', { data: { error: e.code ?? 'unknown' } }, el('h1', null, gone ? 'There is no such transcript here' : 'The transcript cannot be read'),
       el('p', null, gone ? 'It may be in another data directory, or in a namespace that is not served.' : e.message),
@@ -109,6 +122,10 @@ export class Transcript {
     this.replay.close()
     this.inspector.close()
     clearInterval(this.ticks)
+    clearTimeout(this.keeping)
+    removeEventListener('pagehide', this.leaves)
+    removeEventListener('beforeprint', this.prints)
+    removeEventListener('afterprint', this.printed)
     delete document.body.dataset.connection
     delete document.body.dataset.mode
   }
@@ -139,6 +156,7 @@ export class Transcript {
     const typed = this.typing?.get(item.seq)
     if (typed !== undefined && typed.pieces.length > 0) return this.first + typed.pieces[0][0]
     if (item.open || item.typed || item.place === item.worker) return item.at
+    if (this.typing !== null && item.seq <= this.typingTo) return item.end // it came whole
     return this.fold.timeAt(item.place)
   }
 
@@ -157,7 +175,7 @@ export class Transcript {
       return Math.min(n, text.length)
     }
     const from = this.beginOf(item)
-    if (this.typing !== null || item.end <= from) return item.end <= this.until ? text.length : 0
+    if (item.end <= from) return 0
     return Math.floor(text.length * Math.min(1, Math.max(0, (this.until - from) / (item.end - from))))
   }
 
@@ -259,7 +277,7 @@ export class Transcript {
       reason = lag.reason
       words = lags[lag.reason]?.(lag) ?? 'What is shown may be behind: ' + oneLine(lag.reason)
     }
-    if (this.notice.dataset.lag === reason && this.notice.textContent === words) return
+    if ((this.notice.dataset.lag ?? '') === reason && this.notice.textContent === words) return
     this.notice.hidden = words === ''
     if (words === '') delete this.notice.dataset.lag
     else this.notice.dataset.lag = reason
@@ -286,6 +304,7 @@ export class Transcript {
 
   tick() {
     const now = Date.now()
+    if (this.model.connection === 'live' && !document.hidden && ++this.seconds % 5 === 0) this.model.refresh()
     for (const e of this.sheet.querySelectorAll('[data-since]')) {
       const ms = now - Number(e.dataset.since)
       if (ms > 0 && this.model.connection === 'live') e.textContent = ' · ' + span(ms)
@@ -295,12 +314,16 @@ export class Transcript {
   // Where the reader is.
 
   scrolled() {
+    if (this.until === Infinity) this.replay.reading()
     this.showPill()
-    clearTimeout(this.keeping)
-    this.keeping = setTimeout(() => this.keepPlace(), 150)
+    this.keeping ||= setTimeout(() => this.keepPlace(), 300)
   }
 
+  /** keepPlace remembers where the reader is. */
   keepPlace() {
+    clearTimeout(this.keeping)
+    this.keeping = 0
+    if (!this.started || this.until !== Infinity) return
     const w = this.window
     const item = w.anchor?.item
     keep(this.key, w.follow ? { follow: true } : item?.seq ? { seq: item.seq, offset: w.anchor.offset } : null)
@@ -311,6 +334,7 @@ export class Transcript {
     this.window.toEnd()
     this.keepPlace()
     this.showPill()
+    this.replay.showReading()
   }
 
   /** toSeq goes to the item of a stored event. */
@@ -378,7 +402,11 @@ export class Transcript {
       case 'o': this.foldSelected(); return true
       case 'c': this.copyLink(); return true
       case 'r': this.showRecords(!this.records); return true
-      case 'g': this.window.toStart(); this.keepPlace(); return true
+      case 'g':
+        this.window.toStart()
+        this.keepPlace()
+        this.replay.showReading()
+        return true
       case 'G': this.toEnd(); return true
       case 'Escape':
         if (this.inspector.isOpen) this.inspector.hide()
@@ -387,7 +415,7 @@ export class Transcript {
         else return false
         return true
     }
-    return this.replay.key(e)
+    return this.replay.press(e)
   }
 
   foldSelected() {

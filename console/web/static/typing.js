@@ -1,13 +1,25 @@
 // When the pieces of each message came, which the server finds in the frames when a replay asks for it.
 
-import { ask, of } from './api.js'
+import { ask, Fault, of, pause } from './api.js'
+
+const tries = 5
 
 /**
  * typing reads the pieces of a transcript's messages.
+ * @param {string} key @param {number} after leaves out messages up to this number
  * @returns {Promise<Map<number, {pieces: number[][]}>>} by store_seq; pieces are [ms since the first event, length so far]
  */
-export async function typing(key, signal) {
-  const r = await ask(of(key) + '/typing', signal)
+export async function typing(key, after, signal) {
+  let r
+  for (let turn = 0; ; turn++) {
+    try {
+      r = await ask(of(key) + '/typing?after=' + after, signal)
+      break
+    } catch (e) {
+      if (!(e instanceof Fault) || !e.passes || turn === tries) throw e
+      await pause(2000, signal) // others have theirs read at the moment
+    }
+  }
   const out = new Map()
   let rest = ''
   let whole = false

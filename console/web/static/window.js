@@ -1,14 +1,17 @@
 // A list of any length of which only what is near the view is in the document. Heights are guessed until they are
 // measured; what the reader looks at stays where it is, whatever changes above it.
 
-const near = 700 // px around the view that are in the document as well
+import { Heights } from './heights.js'
+
+const near = 500 // px around the view that are in the document as well
+const onPaper = 3000 // rows of a list that is printed whole
 const bottom = 24 // px from the end that still count as being there
 
 export class Window {
   /**
    * @param {HTMLElement} scroller that scrolls
    * @param {HTMLElement} sheet that holds the rows
-   * @param {{items: () => object[], count: () => number, shown: (item: object) => boolean, guess: (item: object, width: number) => number,
+   * @param {{items: () => object[], count: () => number, indexOf: (item: object) => number, shown: (item: object) => boolean, guess: (item: object, width: number) => number,
    *          make: (item: object, index: number) => HTMLElement, update: (row: HTMLElement, item: object, index: number) => void,
    *          scrolled: () => void}} view
    */
@@ -16,17 +19,24 @@ export class Window {
     this.scroller = scroller
     this.sheet = sheet
     this.view = view
-    this.tops = new Float64Array(1024)
-    this.known = 0 // indexes up to which tops are right
+    this.heights = new Heights()
+    this.known = 0 // indexes up to which heights are those of the items
     this.count = 0
     this.rows = new Map() // item → row
     this.follow = false
     this.anchor = null // {item, offset}: what stands at the top of the view
+    this.top = 0 // scrollTop, as it was last
     this.expected = -1 // scrollTop that was set here
+    this.sizes = true // are to be read again
+    this.high = this.offset = this.below = 0
+    this.from = this.to = 0 // the rows that are there
     this.asked = 0
     this.width = 0
     scroller.addEventListener('scroll', () => this.onScroll(), { passive: true })
-    this.resizes = new ResizeObserver(() => this.frame())
+    this.resizes = new ResizeObserver((entries) => {
+      if (entries.some((e) => e.target === scroller || e.target === sheet)) this.sizes = true
+      this.frame()
+    })
     this.resizes.observe(scroller)
   }
 
@@ -52,36 +62,32 @@ export class Window {
   }
 
   onScroll() {
-    const top = this.scroller.scrollTop
-    if (Math.abs(top - this.expected) < 2) return
+    const top = this.top = this.scroller.scrollTop
+    const own = Math.abs(top - this.expected) < 2
     this.expected = -1
+    if (own) return
     this.follow = this.atEnd()
     this.settle(top)
     this.view.scrolled()
     this.ask()
   }
 
-  atEnd() {
-    const s = this.scroller
-    return s.scrollHeight - s.scrollTop - s.clientHeight < bottom
-  }
+  /** atEnd reports whether the end of what is there is in the view. */
+  atEnd() { return this.offset + this.heights.total + this.below - this.top - this.high < bottom }
 
   // settle takes what is at the top of the view as what is to stay there.
   settle(top) {
     const items = this.view.items()
-    const y = top - this.sheet.offsetTop
-    let i = this.at(Math.max(0, y))
-    while (i < this.count - 1 && this.heightOf(items[i]) === 0) i++
-    this.anchor = i < this.count ? { item: items[i], offset: y - this.tops[i] } : null
+    const y = top - this.offset
+    const i = this.heights.at(Math.max(0, y))
+    this.anchor = i < this.count ? { item: items[i], offset: y - this.heights.top(i) } : null
   }
 
   /** toItem brings an item into the view. */
   toItem(item, where = 0.3) {
-    const i = this.view.items().indexOf(item)
-    if (i < 0) return
+    if (this.view.indexOf(item) < 0) return
     this.follow = false
-    this.anchor = { item, offset: -Math.floor(this.scroller.clientHeight * where) }
-    this.pinned = true
+    this.anchor = { item, offset: -Math.floor(this.high * where) }
     this.frame()
   }
 
@@ -104,104 +110,100 @@ export class Window {
   toStart() {
     this.follow = false
     this.anchor = null
-    this.scroller.scrollTop = 0
-    this.expected = -1
-    this.settle(0)
+    this.scroller.scrollTop = this.top = this.expected = 0
     this.frame()
+    this.settle(0)
   }
 
-  heightOf(item) { return this.view.shown(item) ? item.height || this.view.guess(item, this.width) : 0 }
+  heightOf(item) {
+    if (!this.view.shown(item)) return 0
+    return item.height || (item.guess ||= this.view.guess(item, this.width))
+  }
 
-  measureTops() {
+  // arrange takes over the items that are others than they were.
+  arrange() {
     const items = this.view.items()
     const count = this.count = Math.min(this.view.count(), items.length)
-    if (this.tops.length < count + 1) {
-      const more = new Float64Array(Math.max(count + 1, this.tops.length * 2))
-      more.set(this.tops)
-      this.tops = more
-    }
-    let i = Math.min(this.known, count)
-    let top = i === 0 ? 0 : this.tops[i]
-    if (i === 0) this.tops[0] = 0
-    for (; i < count; i++) {
-      top += this.heightOf(items[i])
-      this.tops[i + 1] = top
-    }
+    const from = Math.min(this.known, count)
+    if (from < count || this.heights.count !== count) {
+      this.heights.resize(count, from)
+      for (let i = from; i < count; i++) this.heights.set(i, this.heightOf(items[i]))
+      this.heights.settle(from)
+    } else this.heights.settle()
     this.known = count
   }
 
-  // at is the index of the item at a height.
-  at(y) {
-    let low = 0
-    let high = this.count
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.tops[middle + 1] <= y) low = middle + 1
-      else high = middle
-    }
-    return Math.min(low, Math.max(0, this.count - 1))
+  /** whole puts all rows into the document, for paper, where they are not too many. */
+  whole(on) {
+    this.isWhole = on && this.count <= onPaper
+    this.frame()
   }
 
-  /** frame brings the document in step with the items. */
+  /** frame brings the document in step with the items: one layout, where heights are as they were guessed. */
   frame() {
     if (this.closed || this.inFrame) return
     this.inFrame = true
     try {
-      const width = this.sheet.clientWidth
-      if (width !== this.width && width > 0) {
-        this.width = width
-        for (const item of this.view.items()) item.height = 0
-        this.known = 0
-      }
-      for (let turn = 0; turn < 4; turn++) {
-        this.measureTops()
-        this.scroll()
-        this.fill()
+      this.resized()
+      for (let turn = 0; turn < 5; turn++) {
+        this.arrange()
+        this.fill(this.wanted())
         if (!this.measure()) break
       }
-      this.scroll()
+      this.arrange()
+      this.pad()
+      this.scrollTo(this.wanted())
     } finally {
       this.inFrame = false
     }
   }
 
-  // scroll puts the view where it is to be.
-  scroll() {
+  // resized reads the sizes that change with the window only.
+  resized() {
+    if (!this.sizes) return
+    this.sizes = false
     const s = this.scroller
-    const total = this.tops[this.count]
-    if (this.total !== total) {
-      this.total = total
-      this.pad()
-    }
-    let top = s.scrollTop
-    if (this.follow) top = Math.max(0, this.sheet.offsetTop + total + this.below() - s.clientHeight)
-    else if (this.anchor !== null) {
-      const i = this.indexOf(this.anchor.item)
-      if (i >= 0) top = this.tops[i] + this.anchor.offset + this.sheet.offsetTop
-      else this.anchor = null
-    }
-    top = Math.max(0, Math.round(top))
-    if (Math.abs(top - s.scrollTop) >= 1) {
-      s.scrollTop = top
-      this.expected = s.scrollTop
-    }
+    this.high = s.clientHeight
+    this.offset = this.sheet.offsetTop
+    this.below = parseFloat(getComputedStyle(s).paddingBottom) || 0
+    const width = this.sheet.clientWidth
+    if (width === this.width || width === 0) return
+    this.width = width
+    for (const item of this.view.items()) item.height = item.guess = 0
+    this.known = 0
   }
 
-  below() { return this.scroller.scrollHeight - this.sheet.offsetTop - this.sheet.offsetHeight }
+  // wanted is the scrollTop that keeps what is to stay.
+  wanted() {
+    const most = Math.max(0, this.offset + this.heights.total + this.below - this.high)
+    if (this.follow) return Math.ceil(most)
+    if (this.anchor === null) return this.top
+    const i = this.indexOf(this.anchor.item)
+    if (i < 0) {
+      this.anchor = null
+      return this.top
+    }
+    return Math.min(Math.ceil(most), Math.max(0, Math.round(this.heights.top(i) + this.anchor.offset + this.offset)))
+  }
+
+  scrollTo(top) {
+    if (Math.abs(top - this.top) < 1) return
+    this.scroller.scrollTop = top
+    this.expected = this.top = this.scroller.scrollTop
+  }
 
   indexOf(item) {
-    const i = this.view.indexOf?.(item) ?? this.view.items().indexOf(item)
+    const i = this.view.indexOf(item)
     return i < this.count ? i : -1
   }
 
-  fill() {
+  fill(top) {
     const items = this.view.items()
-    const s = this.scroller
-    const y = s.scrollTop - this.sheet.offsetTop
-    const from = this.count === 0 ? 0 : this.at(Math.max(0, y - near))
-    let to = from
+    const y = top - this.offset
+    const around = this.isWhole ? Infinity : near
+    const from = this.heights.at(Math.max(0, y - around))
     const want = []
-    for (const end = y + s.clientHeight + near; to < this.count && this.tops[to] < end; to++) {
+    for (let to = from, top = this.heights.top(from), end = y + this.high + around; to < this.count && top < end; top += this.heights.all[to++]) {
       if (this.view.shown(items[to])) want.push(to)
     }
     const keep = new Set()
@@ -232,12 +234,13 @@ export class Window {
     this.pad()
   }
 
+  // pad stands for the rows that are not there.
   pad() {
     const style = this.sheet.style
-    const above = Math.round(this.tops[this.from ?? 0] ?? 0) + 'px'
-    const under = Math.max(0, Math.round(this.tops[this.count] - (this.tops[this.to ?? 0] ?? 0))) + 'px'
-    if (style.paddingTop !== above) style.paddingTop = above
-    if (style.paddingBottom !== under) style.paddingBottom = under
+    const above = Math.round(this.heights.top(this.from)) + 'px'
+    const under = Math.max(0, Math.round(this.heights.total - this.heights.top(this.to))) + 'px'
+    if (this.above !== above) style.paddingTop = this.above = above
+    if (this.under !== under) style.paddingBottom = this.under = under
   }
 
   // measure takes over the heights of the rows that are there, and reports whether any was another.
@@ -249,12 +252,9 @@ export class Window {
       if (row === undefined) continue
       const height = row.getBoundingClientRect().height
       if (Math.abs(height - items[i].height) < 0.5) continue
-      const before = items[i].height
       items[i].height = height
-      if (before !== height) {
-        this.known = Math.min(this.known, i)
-        changed = true
-      }
+      this.heights.set(i, height)
+      changed = true
     }
     return changed
   }

@@ -3,6 +3,7 @@ package webtest
 import (
 	"fmt"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -62,11 +63,20 @@ func (tab *Tab) middle(selector string) (x, y float64) {
 	return at[0], at[1]
 }
 
+// wheel is what the browser is told of a turn of the wheel; it wants zeros, too.
+type wheel struct {
+	Type   input.DispatchMouseEventType `json:"type"`
+	X      float64                      `json:"x"`
+	Y      float64                      `json:"y"`
+	DeltaX float64                      `json:"deltaX"`
+	DeltaY float64                      `json:"deltaY"`
+}
+
+var turn = cdp.Command[wheel, cdp.Empty]{Method: input.CommandDispatchMouseEvent}
+
 // Wheel turns the wheel over the middle of the page by so many pixels down, and waits for the next frame.
 func (tab *Tab) Wheel(down float64) {
 	tab.t.Helper()
-	call(tab, input.DispatchMouseEvent, input.DispatchMouseEventParams{
-		Type: input.DispatchMouseEventTypeMouseWheel, X: 700, Y: 450, DeltaY: down,
-	})
+	call(tab, turn, wheel{Type: input.DispatchMouseEventTypeMouseWheel, X: 700, Y: 450, DeltaY: down})
 	tab.Do("new Promise((tell) => requestAnimationFrame(tell))")
 }

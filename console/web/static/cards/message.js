@@ -21,7 +21,7 @@ export function textOf(view, item) {
 /** message makes the content of a message; grow(text) shows more of it. @returns {{nodes: Node[], grow: (s: string) => void}} */
 export function message(view, item) {
   const s = textOf(view, item)
-  const body = el('div.md', { dir: 'auto', data: { text: true } })
+  const body = el('div.md', { dir: 'auto', data: { text: true, caret: item.open || view.isTyping(item) } })
   const grown = new Growing(body)
   const nodes = [body]
   let whole = item.open || s.length <= long || item.folds?.get('whole') === true
@@ -39,7 +39,6 @@ export function message(view, item) {
   }
   const parts = item.open ? [] : attachments(view, item)
   nodes.push(...parts)
-  if (item.open || view.isTyping(item)) nodes.push(el('span.caret', { 'aria-hidden': 'true' }))
   grow(s)
   return { nodes, grow }
 }

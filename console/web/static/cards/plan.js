@@ -21,5 +21,5 @@ export function plan(view, item) {
     el('span.entry-mark', { role: 'img', 'aria-label': words[e.status] ?? e.status }, marks[e.status] ?? '○'), el('span.entry-text', null, e.text),
     e.priority === 'high' ? el('span.aside', null, ' high') : null)))]
   if (older) return [folding(item, 'plan', head, rows)]
-  return [el('p.line', null, head), ...rows()]
+  return [el('div.card.plan-card', null, el('p.line', null, head), ...rows())]
 }

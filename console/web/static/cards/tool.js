@@ -123,7 +123,7 @@ export function tool(view, item) {
     flagsOf(item),
     el('span.phase', { data: { tone } }, words,
       s.phase.phase === 'executing' && view.until === Infinity ? el('span.since', { data: { since: s.since } }) : null,
-      by ? el('span.by', { title: { user: 'A person allowed it.', auto: 'The client allowed it by itself.', setting: 'A policy allowed it.' }[by] }, ' · allowed by ' + oneLine(by)) : null))
+      by && s.asks.length === 0 ? el('span.by', { title: { user: 'A person allowed it.', auto: 'The client allowed it by itself.', setting: 'A policy allowed it.' }[by] }, ' · allowed by ' + oneLine(by)) : null))
   const body = el('div.card-body')
   const given = onlyTitle(s, label, title) ? [] : values(item, 'input', s.input)
   if (given.length > 0) body.append(el('section.given', { 'aria-label': 'Input' }, given))

@@ -11,7 +11,7 @@ import { destination, labelKey, title as readTitle } from './inline.js'
  * @property {number} line at which it begins
  */
 
-const deepest = 24 // quotes and lists inside one another; what is deeper is text
+const deepest = 12 // quotes and lists inside one another; what is deeper is text
 
 /**
  * blocks parses a text.
@@ -50,7 +50,7 @@ class Parser {
 
   line(s) {
     this.number++
-    this.s = s.includes('\0') ? s.replaceAll('\0', '\ufffd') : s
+    this.s = s
     this.pos = 0
     this.column = 0
     this.tabRest = 0 // columns of a tab that were not taken yet

@@ -23,7 +23,7 @@ export function block(b, refs) {
       const code = el('code')
       text(code, b.text)
       const lang = (b.info ?? '').split(/\s/)[0]
-      return el('pre', { data: { lang: lang === '' ? undefined : oneLine(lang) }, tabindex: '0' }, code)
+      return el('pre', { data: { lang: lang === '' ? undefined : oneLine(lang) }, tabindex: '0', role: 'group', 'aria-label': 'Code' }, code)
     }
     case 'rule': return el('hr')
     case 'quote': return el('blockquote', null, b.children.map((c) => block(c, refs)))
