@@ -47,7 +47,7 @@ func newBrowser() (*browser, error) {
 		chromedp.Flag("disable-domain-reliability", true),
 		chromedp.Flag("no-pings", true),
 		chromedp.Flag("disable-smooth-scrolling", true), // a turn of the wheel is over when it was made
-		chromedp.Flag("hide-scrollbars", false), // a page that scrolls sideways shows it
+		chromedp.Flag("hide-scrollbars", false),         // a page that scrolls sideways shows it
 		chromedp.WindowSize(1440, 900),
 	)
 	b := &browser{}
