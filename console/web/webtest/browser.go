@@ -11,7 +11,7 @@ import (
 )
 
 var errNoBrowser = errors.New("find Chromium: no chromium, chromium-browser or google-chrome in $PATH; these tests need a real browser " +
-	"(Debian: apt-get install -y --no-install-recommends chromium; ./.ci/chromium does it)")
+	"(Debian: apt-get install -y --no-install-recommends chromium; ./.ci/programs install chromium does it)")
 
 // executable finds the browser.
 func executable() (string, error) {
