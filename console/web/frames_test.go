@@ -101,6 +101,14 @@ func TestAVeryLongTranscript(t *testing.T) {
 	})
 	t.Logf("%d jumps: %s", n, jumps)
 	bounded()
+	if *long {
+		t.Logf("the processor was in %q", tab.Profile(func() {
+			for i := range n {
+				tab.Do(fmt.Sprintf(`(() => { const s = document.querySelector("[data-scroller]"); s.scrollTop = s.scrollHeight * %g; })()`, float64((i*37)%n)/float64(n)))
+				still2(tab)
+			}
+		}))
+	}
 	tab.Press("G")
 	tab.Await(`[...document.querySelectorAll("[data-item]")].at(-1).dataset.kind === "stop"`)
 	tab.Await(`Number([...document.querySelectorAll("[data-item]")].at(-1).dataset.seq) > %d`, head-5)
