@@ -10,6 +10,7 @@ import (
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/postgres"
+	"github.com/steno-io/steno/translate/lease"
 )
 
 // Exit codes; the first that applies counts.
@@ -61,7 +62,7 @@ func exitCode(err error) int {
 		errors.Is(err, postgres.ErrUnreachable):
 		return exitUnavailable
 	case errors.Is(err, topology.ErrDrifted), errors.Is(err, topology.ErrMissing), errors.Is(err, topology.ErrPartitions),
-		errors.Is(err, sink.ErrVersion):
+		errors.Is(err, sink.ErrVersion), errors.Is(err, sink.ErrDenied), errors.Is(err, postgres.ErrName), errors.Is(err, lease.ErrName):
 		return exitConfig
 	case errors.Is(err, syscall.EPIPE):
 		return exitPipe

@@ -117,6 +117,9 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) error {
 // writeExport writes what is asked for, and says how much that is.
 func (a *app) writeExport(ctx context.Context, s *session, t sink.Summary, f exportFlags, w io.Writer) (wrote string, err error) {
 	p := a.progress()
+	if f.out == "" && a.isTerminal(a.stdio.out) {
+		p = &progress{} // it would stand in the midst of what is written
+	}
 	defer p.done()
 	if f.frames {
 		n, err := export.Frames(w, t.Protocol, s.framesOf(ctx, t.Transcript.Identity), func(n uint64) { p.say("%s", plural(n, "frame")) })

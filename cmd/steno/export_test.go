@@ -81,3 +81,13 @@ func TestExportedFramesAreTheCapture(t *testing.T) {
 	}
 	require.Len(t, captures, 3)
 }
+
+func TestAnExportOfWhatGoesOnSaysSo(t *testing.T) {
+	data := t.TempDir()
+	_, _, code := steno(t, "import", "--data", data, halfOf(t, "testdata/sacks.jsonl", 9))
+	require.Equal(t, exitRuntime, code, "it broke off")
+	require.Contains(t, ok(t, "ls", "--data", data, "--json"), `"status":"open"`)
+	for _, format := range []string{"md", "html"} {
+		require.Contains(t, ok(t, "export", "--data", data, "--format", format), "This is a part: the recording had not ended", format)
+	}
+}

@@ -57,6 +57,7 @@ func TestUsageErrors(t *testing.T) {
 		{"import", "which file?"},
 		{"translate", "which file?"},
 		{"ls --log-level loud", "--log-level"},
+		{"watch", "steno watch needs a terminal; steno tail follows"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			stdout, stderr, code := runHere(t, append(strings.Fields(tt.args), "--data", t.TempDir())...)

@@ -41,10 +41,10 @@ func (a *app) watch(ctx context.Context, args []string) (err error) {
 		return usage("steno watch needs a terminal; steno tail follows on pipes and in files, steno ls lists")
 	}
 	said := &heldBack{to: a.err} // what is said meanwhile would spoil the screen
-	a.err, a.log = said, a.log.Output(said)
+	a.err, a.log = said, a.log.Output(logWriter(said, a.isTerminal(a.err)))
 	defer func() { err = errors.Join(err, said.release()) }()
 	open := a.openDirectoryAtOnce
-	if a.clustered() {
+	if a.clustered() || len(args) > 0 { // KEY may be in what is to be numbered first
 		open = a.open
 	}
 	s, ctx, err := open(ctx, "watch")

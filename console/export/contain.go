@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,17 +18,24 @@ import (
 // headingsFrom is the level that the highest heading of a message has on a page.
 const headingsFrom = 3
 
+// footnote is how one begins, for code hosts.
+var footnote = regexp.MustCompile(`^[ \t]*\[\^[^\]]*\]:`)
+
 // passes bounds how often a message is gone through: what an escape uncovers may be in need of one.
 const passes = 32
 
 var commonMark = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 // contain gives a message's Markdown as it may stand between the parts of a page of Markdown: HTML is text,
-// images are links, headings stand below those of the page, and a block that it leaves open is closed. What
-// cannot be told to be like that is given as a block of code.
+// images are links, headings stand below those of the page, what would hold for other messages is text, and a
+// block that it leaves open is closed. What
+// cannot be told to be like that, or takes too long to be read, is given as a block of code.
 func contain(message string) string {
 	source := []byte(strings.TrimRight(reading.Visible(message), "\n"))
 	for range passes {
+		if !isTame(string(source)) {
+			break
+		}
 		changes := changesOf(source)
 		if len(changes) == 0 {
 			if whole, ok := closed(source); ok {
@@ -79,6 +87,16 @@ func changesOf(source []byte) (changes []change) {
 			line := n.Lines().At(0)
 			if i := bytes.IndexByte(source[line.Start:line.Stop], '<'); i >= 0 {
 				escape(line.Start + i)
+			}
+		case *ast.LinkReferenceDefinition: // it would hold for all messages of the page
+			if i := bytes.IndexByte(source[n.Pos():], '['); n.Pos() >= 0 && i >= 0 {
+				escape(n.Pos() + i)
+			}
+		case *ast.Paragraph, *ast.TextBlock:
+			for _, line := range n.Lines().Sliced(0, n.Lines().Len()) {
+				if footnote.Match(line.Value(source)) { // likewise, on code hosts
+					escape(line.Start + bytes.IndexByte(line.Value(source), '['))
+				}
 			}
 		case *ast.Heading:
 			changes = append(changes, lowered(source, n)...)

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,15 +23,19 @@ import (
 
 var update = flag.Bool("write", false, "write the exports as they are now")
 
-// recorded folds frames, and gives a session as the ledger would have it.
-func recorded(t testing.TB, frames []schema.Frame, session uint32) *export.Transcript {
-	t.Helper()
+func folded(frames []schema.Frame) []schema.Event {
 	var tr translate.Translator = acp.Translator{}
 	if frames[0].Protocol == schema.A2A {
 		tr = a2a.Translator{}
 	}
+	return translatetest.Fold(tr, frames)
+}
+
+// recorded folds frames, and gives a session as the ledger would have it.
+func recorded(t testing.TB, frames []schema.Frame, session uint32) *export.Transcript {
+	t.Helper()
 	var events []schema.Event
-	for _, e := range translatetest.Fold(tr, frames) {
+	for _, e := range folded(frames) {
 		if e.Session == session && !e.Ephemeral {
 			e.StoreSeq = uint64(len(events) + 1)
 			events = append(events, e)
@@ -55,6 +60,12 @@ func recorded(t testing.TB, frames []schema.Frame, session uint32) *export.Trans
 		}
 	}
 	return of
+}
+
+// has reports whether a session of a capture has events that are stored.
+func has(t testing.TB, frames []schema.Frame, session uint32) bool {
+	t.Helper()
+	return slices.ContainsFunc(folded(frames), func(e schema.Event) bool { return e.Session == session && !e.Ephemeral })
 }
 
 // file reads a file that can be imported.

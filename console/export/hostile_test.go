@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -294,4 +295,49 @@ func TestNoTextBreaksThePage(t *testing.T) {
 		}), 0, 24).Draw(r, "pieces")
 		stands(r, strings.Join(pieces, ""))
 	})
+}
+
+// A message that would take a reader of Markdown hours is text; the next one is not.
+func TestWhatTakesTooLongToReadStandsAsItIs(t *testing.T) {
+	for name, message := range map[string]string{
+		"long":   strings.Repeat("All of the sacks. ", 20_000),
+		"marks":  strings.Repeat("_a*", 50_000),
+		"links":  strings.Repeat("[a](b", 40_000),
+		"nested": strings.Repeat("> ", 10_000) + "a",
+		"lists":  strings.Repeat("- ", 5_000) + "a",
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := sacks(t)
+			n := 0
+			for i := range of.Events {
+				if k, ok := of.Events[i].Kind.(*schema.Message); ok && k.Channel == schema.Answer {
+					if n++; n == 2 {
+						k.Text = message
+					} else {
+						k.Text = "**bold**"
+					}
+				}
+			}
+			require.Contains(t, markdown(t, of), "\n```text\n"+message+"\n```\n")
+			page := parsed(t, html(t, of))
+			require.Contains(t, text(page), message)
+			require.Equal(t, n-1, count(page, "strong"))
+		})
+	}
+}
+
+// What a message says holds for no other one.
+func TestMessagesDoNotReachEachOther(t *testing.T) {
+	for _, message := range []string{
+		"see [x] and [^n]\n\n[x]: https://x.test 'hidden'\n[^n]: foot\n",
+		"> [x]: https://x.test\n\n- [x]: https://x.test\n  [^n]: a foot\n\n[^n]: a foot of words\n",
+	} {
+		page := markdown(t, spoken(message))
+		require.NotRegexp(t, `(?m)^[> -]*\[(x|\^n)\]:`, regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page, ""))
+		n := viewed(t, page)
+		for d := range n.Descendants() {
+			require.False(t, d.Data == "a" && text(d) == "x", page)
+		}
+		require.Contains(t, text(n), "hidden"[:len("hidden")*strings.Count(message, "hidden")], "a definition is said, too")
+	}
 }

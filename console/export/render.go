@@ -29,8 +29,11 @@ var htmlMark = goldmark.New(
 	),
 )
 
-// rendered is a message's Markdown as HTML.
+// rendered is a message's Markdown as HTML; text that takes too long to be read as Markdown stands as it is.
 func rendered(message string) (template.HTML, error) {
+	if !isTame(message) {
+		return template.HTML(`<pre tabindex="0">` + escaped([]byte(message)) + "</pre>"), nil
+	}
 	var out bytes.Buffer
 	if err := htmlMark.Convert([]byte(reading.Visible(message)), &out); err != nil {
 		return "", err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	stdhtml "html"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -182,4 +183,74 @@ func TestAPartSaysThatItIsOne(t *testing.T) {
 			require.Contains(t, page, says)
 		}
 	}
+}
+
+// What is said in any pinned capture is in its exports: messages, notes, how turns ended, tools and their
+// outputs, what was asked and decided.
+func TestExportsOfEveryPinnedCapture(t *testing.T) {
+	said := 0
+	for _, pattern := range []string{"acp/testdata/acp-1/*.golden", "a2a/testdata/a2a-1/*.golden"} {
+		files, err := filepath.Glob(filepath.Join("../../translate", pattern))
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, file := range files {
+			name, _ := strings.CutSuffix(strings.TrimPrefix(file, "../../translate/"), ".golden")
+			for session := range uint32(3) {
+				said += holds(t, name, session)
+			}
+		}
+	}
+	require.Greater(t, said, 200)
+}
+
+// holds compares the exports of a session of a pinned capture with its events, and counts what they say.
+func holds(t *testing.T, name string, session uint32) (said int) {
+	frames := capture(t, name)
+	if !has(t, frames, session) {
+		return 0
+	}
+	page := html(t, recorded(t, frames, session))
+	tame(t, page, elements)
+	both := map[string]string{
+		"html": letters(text(parsed(t, page))), "md": letters(text(viewed(t, markdown(t, recorded(t, frames, session))))),
+	}
+	for _, e := range recorded(t, frames, session).Events {
+		var says []string
+		switch k := e.Kind.(type) {
+		case *schema.Message:
+			texts := []struct{ Text string }{{k.Text}}
+			if k.Content != nil { // other parts stand between
+				texts = nil
+				require.NoError(t, json.Unmarshal(k.Content, &texts))
+			}
+			for _, part := range texts {
+				says = append(says, strings.Split(part.Text, "\n")...)
+			}
+		case *schema.Progress:
+			if n, ok := k.Detail.(*schema.Note); ok {
+				says = append(says, strings.Split(n.Text, "\n")...)
+			}
+		case *schema.Stop:
+			says = append(says, k.Detail)
+		case *schema.ToolCall:
+			says = append(says, strings.Split(stringsOf(t, k.Input), "\n")...)
+		case *schema.ToolResult:
+			if !strings.Contains(string(k.Output), `"type":"`) { // those that name contents may have bytes
+				says = append(says, strings.Split(stringsOf(t, k.Output), "\n")...)
+			}
+		case *schema.Raw:
+			if strings.HasPrefix(k.Source, "session/request_permission") {
+				for _, option := range regexp.MustCompile(`"name":"([^"]*)"`).FindAllStringSubmatch(string(k.Value), -1) {
+					says = append(says, option[1])
+				}
+			}
+		}
+		for _, line := range says {
+			said++
+			for format, all := range both {
+				require.Contains(t, all, letters(line), "%s, session %d, event %d in %s", name, session, e.StoreSeq, format)
+			}
+		}
+	}
+	return said
 }

@@ -13,11 +13,7 @@ import (
 // Transcript writes the heading of a transcript.
 func (r *Renderer) Transcript(s sink.Summary) error {
 	r.about(s)
-	title := oneLine(s.Title)
-	if title == "" {
-		title = "untitled"
-	}
-	r.page.put(heading, fit(title, r.page.room(0)))
+	r.page.put(heading, fit(reading.Title(s), r.page.room(0)))
 	r.page.newline()
 	r.page.put(dim, s.Key)
 	r.page.newline()

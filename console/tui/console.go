@@ -16,7 +16,6 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// Times of the console.
 const (
 	framesPerSecond = 30
 	pollEvery       = 2 * time.Second
@@ -29,7 +28,7 @@ type Ledger interface {
 	Search(ctx context.Context, q sink.SearchQuery) (sink.HitPage, error)
 }
 
-// Options are what a console shows, and where. All but Open are needed.
+// Options are what a console shows, and where. All but Open and Poll are needed.
 type Options struct {
 	Ledger Ledger
 	// Follow tells what of a transcript is behind a number, and then what is new, until ctx ends; as
@@ -41,6 +40,7 @@ type Options struct {
 	// Listed reports whether a list shows a transcript, unless all are asked for.
 	Listed func(sink.Summary) bool
 	Open   *sink.Summary // to be shown at once; nil = the list
+	Poll   time.Duration // between looks at lists and statuses; 0 = 2 s
 	In     io.Reader     // a terminal
 	Out    io.Writer     // a terminal
 }
@@ -48,6 +48,9 @@ type Options struct {
 // Run shows the console until the user leaves it, which is no error, or ctx ends: then the error is ctx's
 // cause. However it ends, the terminal is as it was, and nothing that it started runs any more.
 func Run(ctx context.Context, o Options) error {
+	if o.Poll <= 0 {
+		o.Poll = pollEvery
+	}
 	c := newCrew(ctx)
 	m := newModel(o, c)
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(os.Environ()),

@@ -53,31 +53,39 @@ func (t *transcript) scan(back, here bool) tea.Cmd {
 	}
 	return t.crew.command(t.ctx, func(ctx context.Context) tea.Msg {
 		m := found{text: f.text, back: back}
-		for from := f.at.seq; m.err == nil; {
+		run := runOf(f.at.seq, head)
+		for m.err == nil && !m.any && run.after < run.last && ctx.Err() == nil {
 			var events []schema.Event
 			if back {
-				if from == 0 {
-					break
-				}
-				after := (from - 1) / readEvents * readEvents
-				events, m.err = readSpan(ctx, t.o.Ledger, key, after, min(after+readEvents, head)+1)
-				from = after
+				events, m.err = readSpan(ctx, t.o.Ledger, key, run.after, run.last+1)
 			} else {
-				events, m.err = read(ctx, t.o.Ledger, key, (max(from, 1)-1)/readEvents*readEvents, readEvents)
-				if len(events) > 0 {
-					from = events[len(events)-1].StoreSeq + 1
-				}
+				events, m.err = read(ctx, t.o.Ledger, key, run.after, int(run.last-run.after))
 			}
-			if len(events) == 0 || m.err != nil {
+			if len(events) == 0 {
 				break
 			}
 			s := segment{first: events[0].StoreSeq, events: events, whole: true}
-			if m.at, m.any = f.in(s.show(about, l), back, here); m.any || events[len(events)-1].StoreSeq >= head && !back {
-				break
+			m.at, m.any = f.in(s.show(about, l), back, here)
+			if back {
+				run = runOf(s.first-1, head)
+			} else {
+				run = span{s.next() - 1, min(head, runOf(s.next(), head).last)}
 			}
 		}
 		return to{t, m}
 	})
+}
+
+// span is the events behind after, up to last.
+type span struct{ after, last uint64 }
+
+// runOf is the run of events that one is in. Runs begin at the same numbers, whichever way they are read.
+func runOf(seq, head uint64) span {
+	if seq == 0 {
+		return span{}
+	}
+	after := (min(seq, head+1) - 1) / readEvents * readEvents
+	return span{after, min(after+readEvents, head)}
 }
 
 // in finds the place in lines that is nearest behind the last one, or before it.

@@ -17,7 +17,7 @@ type help struct {
 func newHelp(keys []keyHelp) *help {
 	return &help{keys: append(keys, keyHelp{},
 		keyHelp{"?", "this help"}, keyHelp{"q Esc", "back; leaves the console from the list"},
-		keyHelp{"Ctrl-Z", "suspend"}, keyHelp{"Ctrl-C", "leave at once"})}
+		keyHelp{"Shift", "with the mouse, lets the terminal select text"}, keyHelp{"Ctrl-Z", "suspend"}, keyHelp{"Ctrl-C", "leave at once"})}
 }
 
 // key scrolls, and reports whether the help stays.

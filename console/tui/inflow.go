@@ -13,6 +13,7 @@ import (
 // is never more than the messages themselves.
 const (
 	maxEvents = 512
+	maxBytes  = 16 << 20
 	maxBits   = 256
 )
 
@@ -24,6 +25,8 @@ type inflow struct {
 	quiet bool // nobody is to be told yet
 	held  news
 	open  []*text
+	last  uint64 // number of the last event
+	bytes int    // of the events that are held, roughly
 }
 
 // text is an open message.
@@ -55,7 +58,7 @@ func (f *inflow) take(item follow.Item) error {
 func (f *inflow) restart() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.held, f.open, f.quiet = news{anew: true}, nil, true
+	f.held, f.open, f.last, f.bytes, f.quiet = news{anew: true}, nil, 0, 0, true
 }
 
 // loud tells what there is from now on.
@@ -88,16 +91,20 @@ func (f *inflow) news() news {
 			n.texts, t.changed = append(n.texts, m), false
 		}
 	}
-	f.held = news{state: n.state}
+	f.held, f.bytes = news{state: n.state}, 0
 	return n
 }
 
 // event keeps a stored event. A Message closes its text, and a note is stored with all its pieces.
 func (f *inflow) event(e schema.Event, seq uint64) {
-	e.StoreSeq = seq
-	if len(f.held.events) == maxEvents {
-		f.held.events = slices.Delete(f.held.events, 0, maxEvents/2)
-		f.held.skipped = true
+	if seq <= f.last { // it is followed again from further back
+		return
+	}
+	e.StoreSeq, f.last = seq, seq
+	f.bytes += weight(&e)
+	if n := len(f.held.events); n == maxEvents || n > 0 && f.bytes > maxBytes {
+		f.held.events = slices.Delete(f.held.events, 0, (n+1)/2)
+		f.bytes = weightOf(f.held.events) + weight(&e)
 	}
 	f.held.events = append(f.held.events, e)
 	switch k := e.Kind.(type) {

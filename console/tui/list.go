@@ -2,25 +2,17 @@ package tui
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
 
-// What a list reads at a time.
-const listPage = 500
-
-// Filters that keys go through; the empty one leaves all.
-var (
-	statuses  = []schema.Status{"", schema.StatusOpen, schema.StatusEnded, schema.StatusAbandoned, schema.StatusParked}
-	protocols = []schema.Protocol{"", schema.ACP, schema.A2A}
+const (
+	listPage  = 500             // rows that are read at a time
+	slowAfter = 3 * time.Second // the list says that it is not answered
 )
 
 // list is the transcripts, the newest first.
@@ -40,6 +32,8 @@ type list struct {
 	err   error
 	now   time.Time // when they were read
 	asked int       // number of the last reading
+	waits bool      // for it
+	slow  bool      // it has no answer yet, for a while
 
 	at    int    // row that is chosen
 	key   string // its key; empty = the first, whichever it is
@@ -55,22 +49,27 @@ type listed struct {
 	now   time.Time
 }
 
+// listSlow says that a reading takes long.
+type listSlow struct{ asked int }
+
 // listDue says that the list is to be read again.
 type listDue struct{ asked int }
 
 func newList(s *shared) *list { return &list{shared: s, want: listPage} }
 
-func (l *list) init() tea.Cmd            { return l.ask() }
-func (l *list) close()                   {}
-func (l *list) typing() bool             { return l.edits }
+func (l *list) init() tea.Cmd { return l.ask() }
+
+func (l *list) close() {}
+
+func (l *list) typing() bool { return l.edits }
+
 func (l *list) resize(width, height int) { l.width, l.height = width, height }
 
 // ask reads the list. What an earlier reading gives is not taken any more.
 func (l *list) ask() tea.Cmd {
-	l.asked++
+	l.asked, l.waits = l.asked+1, true
 	asked, q, want := l.asked, sink.Query{Filter: l.query, Limit: listPage}, l.want
-	q.Labels = maps.Clone(q.Labels)
-	return l.crew.command(l.crew.ctx, func(ctx context.Context) tea.Msg {
+	return tea.Batch(l.later(slowAfter, listSlow{asked}), l.crew.command(l.crew.ctx, func(ctx context.Context) tea.Msg {
 		got := listed{asked: asked, now: time.Now()}
 		for {
 			page, err := l.o.Ledger.Transcripts(ctx, q)
@@ -85,15 +84,14 @@ func (l *list) ask() tea.Cmd {
 			}
 		}
 		return to{l, got}
-	})
+	}))
 }
 
-// askLater reads it again after a while: longer, where reading takes long.
-func (l *list) askLater(took time.Duration) tea.Cmd {
-	asked := l.asked
+// later sends a message to the list after a while.
+func (l *list) later(d time.Duration, msg tea.Msg) tea.Cmd {
 	return l.crew.command(l.crew.ctx, func(ctx context.Context) tea.Msg {
-		wait(ctx, max(pollEvery, 10*took))
-		return to{l, listDue{asked}}
+		wait(ctx, d)
+		return to{l, msg}
 	})
 }
 
@@ -116,6 +114,8 @@ func (l *list) update(msg tea.Msg) (tea.Cmd, turn) {
 			return nil, nil // another reading is on its way
 		}
 		return l.ask(), nil
+	case listSlow:
+		l.slow = l.slow || m.asked == l.asked && l.waits
 	case tea.MouseWheelMsg:
 		l.move(wheel(m))
 		return l.fill(), nil
@@ -142,7 +142,7 @@ func (l *list) take(m listed) tea.Cmd {
 	if m.asked != l.asked {
 		return nil
 	}
-	l.err, l.read = m.err, true
+	l.err, l.read, l.waits, l.slow = m.err, true, false, false
 	took := time.Since(m.now)
 	if m.err == nil {
 		l.rows, l.more, l.now = m.rows, m.more, m.now
@@ -151,38 +151,7 @@ func (l *list) take(m listed) tea.Cmd {
 	if cmd := l.fill(); cmd != nil {
 		return cmd
 	}
-	return l.askLater(took)
-}
-
-// left are the rows that the filter leaves.
-func (l *list) left() []sink.Summary {
-	var words []string
-	if l.words != nil {
-		words = strings.Fields(strings.ToLower(l.words.text))
-	}
-	if l.all && len(words) == 0 {
-		return l.rows
-	}
-	var out []sink.Summary
-	for _, s := range l.rows {
-		if (l.all || l.o.Listed(s)) && hasWords(&s, words) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// hasWords reports whether what a row is about has every word.
-func hasWords(s *sink.Summary, words []string) bool {
-	if len(words) == 0 {
-		return true
-	}
-	about := []string{s.Title, s.Agent, s.Key, s.SessionID, s.Cwd, string(s.Protocol), string(s.Status)}
-	for _, k := range slices.Sorted(maps.Keys(s.Labels)) {
-		about = append(about, k+"="+s.Labels[k])
-	}
-	text := strings.ToLower(strings.Join(about, "\n"))
-	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	return l.later(max(l.o.Poll, 10*took), listDue{l.asked}) // longer, where reading takes long
 }
 
 // settle finds the chosen row again.
@@ -199,24 +168,6 @@ func (l *list) settle() {
 	l.see()
 }
 
-// see keeps the chosen row in view.
-func (l *list) see() {
-	room := max(1, l.height-listTop-1)
-	l.first = max(min(l.first, l.at), l.at-room+1)
-	l.first = max(0, min(l.first, len(l.left())-room))
-}
-
-// move chooses another row.
-func (l *list) move(by int) {
-	left := l.left()
-	l.at = max(0, min(l.at+by, len(left)-1))
-	l.key = ""
-	if l.at > 0 {
-		l.key = left[l.at].Key
-	}
-	l.see()
-}
-
 // fill reads more where the rows do not reach.
 func (l *list) fill() tea.Cmd {
 	if !l.more || l.first+2*l.height < len(l.left()) || l.want > len(l.rows) {
@@ -226,126 +177,7 @@ func (l *list) fill() tea.Cmd {
 	return l.ask()
 }
 
-// choose chooses a transcript, if it is there.
-func (l *list) choose(s sink.Summary) {
-	l.key = s.Key
-	l.settle()
-}
-
-// neighbour chooses the transcript that is so many rows below the chosen one.
-func (l *list) neighbour(by int) (sink.Summary, bool) {
-	left := l.left()
-	if i := l.at + by; i >= 0 && i < len(left) {
-		l.move(by)
-		return left[i], true
-	}
-	return sink.Summary{}, false
-}
-
-func (l *list) open() turn {
-	left := l.left()
-	if l.at >= len(left) {
-		return nil
-	}
-	return openAt{about: left[l.at]}
-}
-
-func (l *list) press(key string) (tea.Cmd, turn) {
-	page := max(1, l.height-listTop-1)
-	switch key {
-	case "down", "j":
-		l.move(1)
-	case "up", "k":
-		l.move(-1)
-	case "pgdown", "space", "ctrl+f":
-		l.move(page)
-	case "pgup", "b", "ctrl+b":
-		l.move(-page)
-	case "home", "g":
-		l.move(-l.at)
-	case "end", "G":
-		l.move(len(l.rows))
-	case "enter", "right", "w":
-		return nil, l.open()
-	case "R":
-		if left := l.left(); l.at < len(left) {
-			return nil, replayed{about: left[l.at]}
-		}
-	case "s":
-		return nil, searched{}
-	case "/":
-		l.edits = true
-		if l.words == nil {
-			l.words = &prompt{label: "/"}
-		}
-	case "o":
-		l.query.Status = after(statuses, l.query.Status)
-		return l.refilter(), nil
-	case "p":
-		l.query.Protocol = after(protocols, l.query.Protocol)
-		return l.refilter(), nil
-	case "a":
-		l.all = !l.all
-		l.settle()
-	case "esc":
-		if l.words != nil || l.query.Status != "" || l.query.Protocol != "" {
-			l.words, l.query = nil, sink.Filter{}
-			return l.refilter(), nil
-		}
-		return nil, back{}
-	case "q":
-		return nil, back{}
-	}
-	return l.fill(), nil
-}
-
-// edit takes what is typed into the filter.
-func (l *list) edit(msg tea.Msg) tea.Cmd {
-	if k, ok := msg.(tea.KeyPressMsg); ok {
-		switch k.String() {
-		case "enter", "esc":
-			l.edits = false
-			if l.words.text == "" || k.String() == "esc" {
-				l.words = nil
-			}
-			l.settle()
-			return l.fill()
-		case "down", "up":
-			l.move(map[string]int{"down": 1, "up": -1}[k.String()])
-			return l.fill()
-		}
-	}
-	if l.words.edit(msg) {
-		l.settle()
-	}
-	return l.fill()
-}
-
-// refilter reads the rows of another filter.
-func (l *list) refilter() tea.Cmd {
-	l.want, l.at, l.key, l.first = listPage, 0, "", 0
-	return l.ask()
-}
-
 // after is the next one of a ring.
 func after[T comparable](ring []T, now T) T {
 	return ring[(slices.Index(ring, now)+1)%len(ring)]
-}
-
-// filterWords says what the list leaves.
-func (l *list) filterWords() string {
-	var words []string
-	if l.query.Status != "" {
-		words = append(words, string(l.query.Status))
-	}
-	if l.query.Protocol != "" {
-		words = append(words, string(l.query.Protocol))
-	}
-	if l.all {
-		words = append(words, "all")
-	}
-	if l.words != nil && !l.edits {
-		words = append(words, fmt.Sprintf("“%s”", l.words.text))
-	}
-	return strings.Join(words, " · ")
 }

@@ -71,6 +71,7 @@ func newModel(o Options, c *crew) *model {
 	m := &model{shared: s, list: newList(s)}
 	m.stack = []screen{m.list}
 	if o.Open != nil {
+		m.list.key = o.Open.Key
 		m.stack = append(m.stack, newTranscript(s, *o.Open, 0))
 	}
 	return m
@@ -208,6 +209,5 @@ func (m *model) View() tea.View {
 	}
 	v.AltScreen = true
 	v.MouseMode = tea.MouseModeCellMotion
-	v.WindowTitle = "steno"
 	return v
 }

@@ -7,15 +7,14 @@ import (
 
 // news is what came since it was asked for last.
 type news struct {
-	anew    bool              // what is shown goes: a replay begins elsewhere
-	skipped bool              // before events others came that were not kept: the ledger has them
-	events  []schema.Event    // stored, in the order of their numbers
-	texts   []openText        // open messages whose text has changed, with all of it
-	open    []openText        // all that are open
-	tools   []schema.OpenTool // nil = as before
-	notes   []schema.OpenNote // likewise
-	bits    []schema.Event    // pieces of notes
-	state   state
+	anew   bool              // what is shown goes: a replay begins elsewhere
+	events []schema.Event    // stored, in the order of their numbers; where there are too many, the last ones
+	texts  []openText        // open messages whose text has changed, with all of it
+	open   []openText        // all that are open
+	tools  []schema.OpenTool // nil = as before
+	notes  []schema.OpenNote // likewise
+	bits   []schema.Event    // pieces of notes
+	state  state
 }
 
 // openText is an open message, and the piece that it began with, which says when; without a kind where it

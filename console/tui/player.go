@@ -80,11 +80,9 @@ func (p *player) play(ctx context.Context, goal target) error {
 		p.give(&e)
 		if !begun {
 			begun = true
-			at := e.EmittedAt
-			if goal.seq == 0 && goal.at.After(at) {
-				at = goal.at
+			if goal.seq == 0 && goal.at.After(e.EmittedAt) {
+				p.clock.set(goal.at)
 			}
-			p.clock.set(at)
 			p.in.loud()
 		}
 		return nil
@@ -96,36 +94,41 @@ func (p *player) play(ctx context.Context, goal target) error {
 	return err
 }
 
-// behind gives what is before the target to the screen, save the last of it, with which the replay begins.
+// behind gives what is before the target to the screen, save the last of it, with which the replay begins,
+// and to whose time the clock is put.
 func (p *player) behind(ctx context.Context, goal target) iter.Seq2[schema.Event, error] {
 	return func(yield func(schema.Event, error) bool) {
 		var held *schema.Event
 		begun := false
+		begin := func(e *schema.Event) {
+			begun = true
+			p.clock.set(e.EmittedAt)
+		}
 		for e, err := range p.typed(ctx) {
 			switch {
 			case err != nil:
 				yield(e, err)
 				return
-			case !begun && goal.before(&e):
+			case begun:
+			case goal.before(&e):
 				if held != nil {
 					p.give(held)
 				}
 				held = &e
 				continue
-			case !begun:
-				begun = true
-				if held != nil {
-					p.clock.set(held.EmittedAt)
-					if !yield(*held, nil) {
-						return
-					}
+			case held != nil:
+				if begin(held); !yield(*held, nil) {
+					return
 				}
+			default:
+				begin(&e)
 			}
 			if !yield(e, nil) {
 				return
 			}
 		}
 		if !begun && held != nil {
+			begin(held)
 			yield(*held, nil)
 		}
 	}

@@ -53,6 +53,7 @@ func (t *transcript) control(key string) bool {
 	switch key {
 	case "space":
 		if t.state.ended != nil {
+			c.alter(func() { c.paused = false })
 			p.to(target{at: p.first})
 			return true
 		}

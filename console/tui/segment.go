@@ -20,7 +20,8 @@ type segment struct {
 	shown *look // that the lines are made for; nil = there are none
 	out   *collector
 	pen   *render.Renderer
-	lines []line
+	head  []line
+	lines []line // the heading's, too
 	// typing is what was written of each open text.
 	typing map[string]string
 }
@@ -44,11 +45,8 @@ func (s *segment) show(about sink.Summary, l look) []line {
 	}
 	s.out = &collector{seq: s.first}
 	s.pen = render.New(s.out, l.options(s.out.ends))
-	if s.first == 1 {
-		_ = s.pen.Transcript(about)
-	} else {
-		s.pen.Resume(about)
-	}
+	s.pen.Resume(about)
+	s.heading(about, l)
 	s.shown, s.typing = &l, map[string]string{}
 	s.write(s.events)
 	s.typed(s.open.texts, s.open.tools, s.open.notes, s.open.bits)
@@ -57,6 +55,26 @@ func (s *segment) show(about sink.Summary, l look) []line {
 	}
 	s.fold()
 	return s.lines
+}
+
+// heading makes the heading, which stands before the first event. It is made by itself, since it changes
+// while the events stay as they are.
+func (s *segment) heading(about sink.Summary, l look) {
+	s.head = nil
+	if s.first != 1 {
+		return
+	}
+	out := &collector{seq: 1}
+	_ = render.New(out, l.options(out.ends)).Transcript(about)
+	s.head = out.lines
+}
+
+// tell changes the heading, where it is shown.
+func (s *segment) tell(about sink.Summary) {
+	if s.shown != nil && s.first == 1 {
+		s.heading(about, *s.shown)
+		s.fold()
+	}
 }
 
 func (s *segment) write(events []schema.Event) {
@@ -109,6 +127,9 @@ func (s *segment) fold() {
 		part = render.PartThought
 	}
 	s.lines = s.shown.fold(s.out.all(part))
+	if s.head != nil {
+		s.lines = slices.Concat(s.head, s.lines)
+	}
 }
 
 // add takes what came.
@@ -145,7 +166,7 @@ func (o *open) take(n news) {
 
 // part splits off the events before the one at i, as a segment of their own.
 func (s *segment) part(i int) *segment {
-	head := &segment{first: s.first, events: s.events[:i:i], whole: true}
+	before := &segment{first: s.first, events: s.events[:i:i], whole: true}
 	s.first, s.events, s.shown = s.first+uint64(i), slices.Clone(s.events[i:]), nil
-	return head
+	return before
 }

@@ -48,6 +48,9 @@ func (t *transcript) foot() []string {
 	if n := t.page.news(); n > 0 {
 		left += paint(accent, "  ↓ "+strconv.FormatUint(n, 10)+" new")
 	}
+	if t.find != nil {
+		left += paint(accent, "  /"+render.Line(t.find.text))
+	}
 	if t.said != "" {
 		left += paint(dim, "  "+render.Line(t.said))
 	}

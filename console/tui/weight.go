@@ -3,10 +3,13 @@ package tui
 import "github.com/steno-io/steno/schema"
 
 // bytes is roughly what a segment's events hold.
-func (s *segment) bytes() int {
+func (s *segment) bytes() int { return weightOf(s.events) }
+
+// weightOf is roughly what events hold, in bytes.
+func weightOf(events []schema.Event) int {
 	n := 0
-	for i := range s.events {
-		n += weight(&s.events[i])
+	for i := range events {
+		n += weight(&events[i])
 	}
 	return n
 }

@@ -28,7 +28,13 @@ const contrast = `(() => {
 	const canvas = document.createElement("canvas");
 	canvas.width = canvas.height = 1;
 	const pen = canvas.getContext("2d", { willReadFrequently: true });
+	const known = new Map();
 	const over = (under, color) => { // the colour over another, as bytes
+		const key = under + " " + color;
+		if (!known.has(key)) known.set(key, painted(under, color));
+		return known.get(key);
+	};
+	const painted = (under, color) => {
 		pen.globalCompositeOperation = "source-over";
 		pen.fillStyle = "rgb(" + under.join(",") + ")";
 		pen.fillRect(0, 0, 1, 1);

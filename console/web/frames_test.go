@@ -49,7 +49,7 @@ func many(s *consoletest.Site, events uint64) (*consoletest.Talk, uint64) {
 
 // TestAVeryLongTranscript scrolls from one end to the other, by the wheel and by jumps.
 func TestAVeryLongTranscript(t *testing.T) {
-	events := uint64(4_000)
+	events := uint64(2_000)
 	if *long {
 		events = 50_000
 	}
@@ -88,15 +88,27 @@ func TestAVeryLongTranscript(t *testing.T) {
 	})
 	t.Logf("%d items by the wheel, 1000 pixels a step: %s", total, wheel)
 	bounded()
+	n := 20
+	if *long {
+		n = 100
+	}
 	jumps := tab.Frames(func() {
-		for i := range 100 {
-			tab.Do(fmt.Sprintf(`(() => { const s = document.querySelector("[data-scroller]"); s.scrollTop = s.scrollHeight * %g; })()`, float64((i*37)%100)/100))
+		for i := range n {
+			tab.Do(fmt.Sprintf(`(() => { const s = document.querySelector("[data-scroller]"); s.scrollTop = s.scrollHeight * %g; })()`, float64((i*37)%n)/float64(n)))
 			still2(tab)
 			tab.Await(`(() => { const p = %s; return p !== null; })()`, first)
 		}
 	})
-	t.Logf("100 jumps: %s", jumps)
+	t.Logf("%d jumps: %s", n, jumps)
 	bounded()
+	if *long {
+		t.Logf("the processor was in %q", tab.Profile(func() {
+			for i := range n {
+				tab.Do(fmt.Sprintf(`(() => { const s = document.querySelector("[data-scroller]"); s.scrollTop = s.scrollHeight * %g; })()`, float64((i*37)%n)/float64(n)))
+				still2(tab)
+			}
+		}))
+	}
 	tab.Press("G")
 	tab.Await(`[...document.querySelectorAll("[data-item]")].at(-1).dataset.kind === "stop"`)
 	tab.Await(`Number([...document.querySelectorAll("[data-item]")].at(-1).dataset.seq) > %d`, head-5)

@@ -64,12 +64,25 @@ var hostile = []string{
 	"line\u2028separator\u2029paragraph\u0085next\x0bvertical\x0cform\rreturn",
 	"z\u0335\u0321\u0353\u0349a\u0338\u0322\u0354l\u0337\u0328g\u0336\u0327o\u0334" + strings.Repeat("\u0301", 300),
 	"\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \u4f60\u597d \U0001f469\u200d\U0001f469\u200d\U0001f467 \ufdfd\ufdfd",
-	strings.Repeat("W", 4000),
-	"https://example.org/" + strings.Repeat("a/", 1500),
-	strings.Repeat("> ", 400) + "deep",
-	strings.Repeat("[", 3000) + strings.Repeat("*a", 3000) + strings.Repeat("_", 3000),
-	nested("- ", 120),
-	strings.Repeat("`", 2000) + " " + strings.Repeat("|", 500) + "\n" + strings.Repeat("-|", 500),
+	strings.Repeat("W", 800),
+	"https://example.org/" + strings.Repeat("a/", 300),
+	strings.Repeat("> ", 100) + "deep",
+	strings.Repeat("[", 300) + strings.Repeat("*a", 300) + strings.Repeat("_", 300),
+	nested("- ", 30),
+	strings.Repeat("`", 300) + " " + strings.Repeat("|", 100) + "\n" + strings.Repeat("-|", 100),
+}
+
+// extreme is what costs readers of Markdown much that are made badly.
+var extreme = []string{
+	strings.Repeat("W", 100_000),
+	strings.Repeat("https://example.org/", 5000),
+	strings.Repeat("> ", 20_000) + "deep",
+	strings.Repeat("[", 30_000), strings.Repeat("![", 20_000), strings.Repeat("[a](", 20_000), strings.Repeat("[a]", 20_000) + ":",
+	strings.Repeat("*a", 20_000), strings.Repeat("_a*", 20_000), strings.Repeat("**a __", 10_000), strings.Repeat("*", 50_000), strings.Repeat("~~a", 20_000),
+	strings.Repeat("`", 20_000) + " ", strings.Repeat("` `` ", 10_000), strings.Repeat("<", 30_000), strings.Repeat("<a@", 20_000), strings.Repeat("&", 30_000), strings.Repeat("\\", 30_000),
+	nested("- ", 300), nested("1. ", 300), strings.Repeat("- ", 5000) + "a", strings.Repeat("- a\n", 10_000), strings.Repeat("# a\n", 10_000),
+	strings.Repeat("|", 20_000) + "\n" + strings.Repeat("-|", 20_000), strings.Repeat("| a ", 2000) + "\n" + strings.Repeat("|-", 2000) + strings.Repeat("\n| b", 500),
+	strings.Repeat("a\n|-|\n", 5000), strings.Repeat("a\n", 10_000) + "---", strings.Repeat("[a]: b\n", 10_000), strings.Repeat("a  \n", 10_000), strings.Repeat("a@b.", 10_000), strings.Repeat("www.", 10_000),
 }
 
 // nested is a list in a list in a list.
@@ -140,7 +153,7 @@ func attacks(s *consoletest.Site) *consoletest.Talk {
 		for i, text := range hostile {
 			attack(c, i, text)
 		}
-		c.Update("tool_call", consoletest.Object{"toolCallId": "deep", "title": "deep", "status": "pending", "rawInput": deep(400)})
+		c.Update("tool_call", consoletest.Object{"toolCallId": "deep", "title": "deep", "status": "pending", "rawInput": deep(60)})
 		c.Line(schema.FromAgent, strings.Repeat(`<img src=x onerror=canary()> `, 2<<20/29))
 		c.Line(schema.FromAgent, "not \xff\xfe UTF-8 \xc3\x28 <script>canary()</script>")
 		c.Close()

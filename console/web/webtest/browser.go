@@ -11,7 +11,7 @@ import (
 )
 
 var errNoBrowser = errors.New("find Chromium: no chromium, chromium-browser or google-chrome in $PATH; these tests need a real browser " +
-	"(Debian: apt-get install -y --no-install-recommends chromium; ./.ci/chromium does it)")
+	"(Debian: apt-get install -y --no-install-recommends chromium; ./.ci/programs install chromium does it)")
 
 // executable finds the browser.
 func executable() (string, error) {
@@ -46,7 +46,8 @@ func newBrowser() (*browser, error) {
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-domain-reliability", true),
 		chromedp.Flag("no-pings", true),
-		chromedp.Flag("hide-scrollbars", false), // a page that scrolls sideways shows it
+		chromedp.Flag("disable-smooth-scrolling", true), // a turn of the wheel is over when it was made
+		chromedp.Flag("hide-scrollbars", false),         // a page that scrolls sideways shows it
 		chromedp.WindowSize(1440, 900),
 	)
 	b := &browser{}

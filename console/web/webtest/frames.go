@@ -11,6 +11,9 @@ type Frames struct {
 	Gaps  []float64 // ms between one frame and the next
 	Tasks []float64 // ms of each task of the page's that took 50 or more
 	Took  time.Duration
+	// Work is the processor's time, in ms, of each task of the page's main thread of 1 ms or more: what the
+	// page itself needs, whatever else the machine does.
+	Work []float64
 }
 
 // Frames has the tab's frames watched while something happens.
@@ -28,6 +31,7 @@ func (tab *Tab) Frames(happens func()) Frames {
 		};
 		requestAnimationFrame(frame);
 	})()`)
+	work := tab.Trace()
 	began := time.Now()
 	happens()
 	took := time.Since(began)
@@ -41,34 +45,38 @@ func (tab *Tab) Frames(happens func()) Frames {
 		}));
 	})`)
 	f.Took = took
+	for _, ms := range work() {
+		if ms >= 1 {
+			f.Work = append(f.Work, ms)
+		}
+	}
 	return f
 }
 
-// Above counts the gaps of more than so many milliseconds.
-func (f Frames) Above(ms float64) (n int) {
-	for _, gap := range f.Gaps {
-		if gap > ms {
+// above counts what is more than so many milliseconds.
+func above(all []float64, ms float64) (n int) {
+	for _, v := range all {
+		if v > ms {
 			n++
 		}
 	}
 	return n
 }
 
-// At is the gap below which a share of all lie.
-func (f Frames) At(share float64) float64 {
-	if len(f.Gaps) == 0 {
+// at is what a share of all lie below.
+func at(all []float64, share float64) float64 {
+	if len(all) == 0 {
 		return 0
 	}
-	sorted := slices.Sorted(slices.Values(f.Gaps))
+	sorted := slices.Sorted(slices.Values(all))
 	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
 }
 
 // String says it in a line.
 func (f Frames) String() string {
-	longest := 0.0
-	if len(f.Tasks) > 0 {
-		longest = slices.Max(f.Tasks)
+	say := func(all []float64) string {
+		return fmt.Sprintf("p50 %.1f, p99 %.1f, at most %.1f ms, %d above 50 ms", at(all, 0.5), at(all, 0.99), at(all, 1), above(all, 50))
 	}
-	return fmt.Sprintf("%d frames in %.1f s: p50 %.1f ms, p99 %.1f ms, at most %.1f ms, %d above 50 ms; %d long tasks, at most %.0f ms",
-		len(f.Gaps), f.Took.Seconds(), f.At(0.5), f.At(0.99), f.At(1), f.Above(50), len(f.Tasks), longest)
+	return fmt.Sprintf("%d frames in %.1f s, one from the next %s; %d long tasks; %d tasks by the processor's time: %s",
+		len(f.Gaps), f.Took.Seconds(), say(f.Gaps), len(f.Tasks), len(f.Work), say(f.Work))
 }

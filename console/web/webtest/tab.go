@@ -12,11 +12,13 @@ import (
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
-// Tab is a page of a test, with storage and cache of its own. It is used by the test's goroutine.
+// Tab is a page of a test. It is used by the test's goroutine; the tab that was opened last is the one in
+// sight.
 type Tab struct {
 	t   testing.TB
 	ctx context.Context
@@ -31,13 +33,14 @@ func Open(t testing.TB, address string) *Tab {
 	u, err := url.Parse(address)
 	require.NoError(t, err)
 	b := start(t)
-	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(false))
 	tab := &Tab{t: t, ctx: ctx, record: newRecord(u)}
 	t.Cleanup(func() {
 		cancel()
 		tab.report(t)
 	})
 	require.NoError(t, chromedp.Listen(ctx, tab.hear), "open a tab")
+	call(tab, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: tab.origin, StorageTypes: "all"}) // of an earlier server at the address
 	call(tab, network.Enable, network.EnableParams{})
 	call(tab, cdplog.Enable, cdp.Empty{})
 	call(tab, audits.Enable, cdp.Empty{})
