@@ -6,7 +6,7 @@ INPUTS  ?= 30000
 SEED    ?= 0
 FAULTS   = $(GO) test -tags faults -count=1
 
-.PHONY: build install demo test race e2e faults faults-short interop fuzz bench lint golden
+.PHONY: build install demo test race web e2e faults faults-short interop fuzz bench lint golden
 
 build:            ## bin/steno
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/steno ./cmd/steno
@@ -24,6 +24,10 @@ test:             ## all tests; they need PostgreSQL's programs, Chromium and tm
 race:             ## all tests under the race detector
 	@./.ci/programs postgresql chromium tmux
 	$(GO) test -count=1 -race -timeout 60m ./...
+
+web:              ## the page in Chromium at full size: how evenly it draws, and pictures of it in bin/shots
+	@./.ci/chromium
+	$(GO) test -count=1 -v -timeout 30m ./console/web -args -long -shots $(CURDIR)/bin/shots
 
 e2e:              ## what docker-compose.yml describes, as processes: killed on the way, then compared
 	@./.ci/programs postgresql

@@ -84,7 +84,7 @@ function fill(view, row, item) {
     }
     default:
       if (spoken.has(item.kind)) {
-        const m = message(view, item)
+        const m = row.message = message(view, item, row.message)
         row.grow = m.grow
         nodes = item.flags.length > 0 ? [el('p.flags', null, flagsOf(item)), ...m.nodes] : m.nodes
       } else nodes = makers[item.hidden ? 'record' : item.kind](view, item)

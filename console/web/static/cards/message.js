@@ -1,13 +1,14 @@
 // Messages: what users and agents say, and what agents think. A thought is folded, with how long it was.
 
-import { el } from '../dom.js'
+import { el, setData } from '../dom.js'
 import { Growing } from '../markdown/growing.js'
 import { attachmentWords } from '../readable.js'
 import { oneLine } from '../visible.js'
 import { count, size, span } from '../when.js'
 import { flagsOf, folding } from './parts.js'
 
-const long = 60_000 // characters of a message that are shown at once
+const long = 60_000 // characters of a message that are shown without being asked for
+const step = 10_000 // characters of it that are made in one frame
 
 /** textOf is a message's text as it stands at the moment that is shown. */
 export function textOf(view, item) {
@@ -18,14 +19,24 @@ export function textOf(view, item) {
   return n < stored.text.length ? stored.text.slice(0, n) : stored.text
 }
 
-/** message makes the content of a message; grow(text) shows more of it. @returns {{nodes: Node[], grow: (s: string) => void}} */
-export function message(view, item) {
+/**
+ * message makes the content of a message; grow(text) shows more of it. What was typed before stays as it is.
+ * @param {{body: HTMLElement, grown: Growing}} [before] what was made of the same item
+ * @returns {{nodes: Node[], grow: (s: string) => void, body: HTMLElement, grown: Growing}}
+ */
+export function message(view, item, before) {
   const s = textOf(view, item)
-  const body = el('div.md', { dir: 'auto', data: { text: true, caret: item.open || view.isTyping(item) } })
-  const grown = new Growing(body)
+  const goesOn = before !== undefined && before.grown.shown !== '' && s.startsWith(before.grown.shown) && !defines.test(s)
+  const body = goesOn ? before.body : el('div.md', { dir: 'auto', data: { text: true } })
+  setData(body, { caret: item.open || view.isTyping(item) })
+  const grown = goesOn ? before.grown : new Growing(body)
   const nodes = [body]
-  let whole = item.open || s.length <= long || item.folds?.get('whole') === true
-  const grow = (t) => grown.set(whole ? t : cut(t))
+  let whole = item.open || s.length <= long || goesOn && s.length === grown.shown.length || item.folds?.get('whole') === true
+  const grow = (t) => {
+    const all = whole ? t : cut(t, long)
+    if (all.length - grown.shown.length <= step * 1.5 || item.open) grown.set(all)
+    else stepwise(item, body, grown, all)
+  }
   if (!whole) {
     const more = el('button.more', { type: 'button', data: { action: 'more' } }, 'Show all ' + size(s.length) + ' of it')
     more.addEventListener('click', () => {
@@ -40,14 +51,28 @@ export function message(view, item) {
   const parts = item.open ? [] : attachments(view, item)
   nodes.push(...parts)
   grow(s)
-  return { nodes, grow }
+  return { nodes, grow, body, grown }
+}
+
+const defines = /^ {0,3}\[[^\]\n]+\]:/m // where a link leads, which may be said behind it
+
+// stepwise shows a long text over several frames. Meanwhile it takes the room that it took when it was measured.
+function stepwise(item, body, grown, all) {
+  if (item.height > 0) body.style.minHeight = Math.max(0, item.height - 60) + 'px'
+  const next = () => {
+    if (!all.startsWith(grown.shown)) return // another text is shown by now
+    grown.set(cut(all, grown.shown.length + step))
+    if (grown.shown.length >= all.length) body.style.minHeight = ''
+    else requestAnimationFrame(() => { if (body.isConnected) next() })
+  }
+  next()
 }
 
 // cut ends at a line, so that no block is cut where it is not sent.
-function cut(s) {
-  if (s.length <= long) return s
-  const at = s.lastIndexOf('\n', long)
-  return s.slice(0, at > long / 2 ? at : long)
+function cut(s, length) {
+  if (s.length <= length) return s
+  const at = s.lastIndexOf('\n', length)
+  return s.slice(0, at > length - step / 2 ? at : length)
 }
 
 // attachments names what is not text, in the order in which it was sent.

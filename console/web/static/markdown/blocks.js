@@ -430,11 +430,7 @@ function tableOf(b) {
   if (i < 0) return null
   const aligns = cells(b.lines[i]).map((c) => (c.startsWith(':') ? c.endsWith(':') ? 'center' : 'left' : c.endsWith(':') ? 'right' : ''))
   const header = cells(b.lines[i - 1])
-  const rows = b.lines.slice(i + 1).map((l) => {
-    const row = cells(l).slice(0, aligns.length)
-    while (row.length < aligns.length) row.push('')
-    return row
-  })
+  const rows = b.lines.slice(i + 1).map((l) => cells(l).slice(0, aligns.length))
   b.lines = b.lines.slice(0, i - 1)
   return { type: 'table', aligns, header, rows, children: [], line: b.line + i - 1, depth: b.depth, open: false, blankBehind: b.blankBehind }
 }

@@ -466,11 +466,17 @@ function bare(s) {
 
 // trimmed leaves out what ends a sentence rather than an address.
 function trimmed(t) {
-  for (;;) {
-    const before = t
-    t = t.replace(/[?!.,:*_~'"]+$/, '')
-    if (t.endsWith(')') && t.split(')').length > t.split('(').length) t = t.slice(0, -1)
-    t = t.replace(/&[a-zA-Z0-9]+;$/, '')
-    if (t === before) return t
+  let open = 0 // brackets that were opened, less those that were closed
+  for (let i = 0; i < t.length; i++) open += t[i] === '(' ? 1 : t[i] === ')' ? -1 : 0
+  let end = t.length
+  for (; end > 0; end--) {
+    const c = t[end - 1]
+    if (c === ')' && open < 0) open++
+    else if (c === ';') {
+      const amp = t.lastIndexOf('&', end - 2)
+      if (amp < 0 || end - amp > 32 || !/^[a-zA-Z0-9]+$/.test(t.slice(amp + 1, end - 1))) break
+      end = amp + 1
+    } else if (!'?!.,:*_~\'"'.includes(c)) break
   }
+  return t.slice(0, end)
 }

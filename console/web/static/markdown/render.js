@@ -46,11 +46,12 @@ function item(i, tight, refs) {
 }
 
 function table(b, refs) {
+  // One cell stands for all that a row leaves out: a short text makes no million of them.
   const row = (cells, tag) => el('tr', null, cells.map((c, n) => {
     const cell = el(tag, { class: b.aligns[n] ? 'to-' + b.aligns[n] : undefined, scope: tag === 'th' ? 'col' : undefined })
     spans(cell, inline(c, refs))
     return cell
-  }))
+  }), cells.length < b.aligns.length ? el('td', { colspan: b.aligns.length - cells.length }) : null)
   return el('div.wide', { tabindex: '0', role: 'group', 'aria-label': 'Table' },
     el('table', null, el('thead', null, row(b.header, 'th')), b.rows.length > 0 ? el('tbody', null, b.rows.map((r) => row(r, 'td'))) : null))
 }
