@@ -140,6 +140,28 @@ func TestATranscriptIsFollowed(t *testing.T) {
 	})
 }
 
+func TestWhatFailsIsSaidAndTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("Sacks")
+		s.fill(0, 3)
+		x := newStage(t, s, 80, 20, nil)
+		x.until("Sacks")
+		s.mu.Lock()
+		s.fails, s.breaks = errors.New("the ledger is away"), 2
+		s.mu.Unlock()
+		x.keys("enter")
+		x.until("cannot read: the ledger is away")
+		s.mu.Lock()
+		s.fails = nil
+		s.mu.Unlock()
+		x.until("number 3.", "cannot read: the ledger has gone")
+		x.untilThat(func(string) bool { return s.followed(0) }, "followed")
+		s.fill(0, 1) // nobody is told
+		s.say(0, &schema.Message{Role: schema.Assistant, Channel: schema.Answer, Boundary: schema.BoundaryTurnEnd})
+		x.until("number 5.", "● live")
+	})
+}
+
 func TestAFastAgentIsDrawnThirtyTimesASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf("Sacks")

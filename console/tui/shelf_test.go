@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -26,6 +27,7 @@ type shelf struct {
 	hits   []sink.Hit
 	fails  error // of every read
 	stuck  bool  // lists are not answered
+	breaks int   // so often following fails, behind what is stored
 	heard  map[schema.Transcript]func(follow.Item) error
 	typed  []schema.Event
 }
@@ -154,6 +156,11 @@ func (s *shelf) follow(ctx context.Context, key schema.Transcript, after uint64,
 	s.mu.Lock()
 	for _, e := range s.events[key][min(after, uint64(len(s.events[key]))):] {
 		_ = emit(&follow.Event{Seq: e.StoreSeq, Event: e})
+	}
+	if s.breaks > 0 {
+		s.breaks--
+		s.mu.Unlock()
+		return errors.New("the ledger has gone")
 	}
 	s.heard[key] = emit
 	s.mu.Unlock()
