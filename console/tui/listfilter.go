@@ -1,13 +1,13 @@
 package tui
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/steno-io/steno/console/render"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
@@ -90,7 +90,7 @@ func (l *list) filterWords() string {
 		words = append(words, "all")
 	}
 	if l.words != nil && !l.edits {
-		words = append(words, fmt.Sprintf("“%s”", l.words.text))
+		words = append(words, "“"+render.Visible(l.words.text)+"”")
 	}
 	return strings.Join(words, " · ")
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strconv"
 	"strings"
@@ -67,7 +68,7 @@ func (t *transcript) control(key string) bool {
 		p.to(target{at: p.clip(c.Now().Add(-seekBy))})
 	case "home", "0":
 		p.to(target{at: p.first})
-	case "$":
+	case "end", "$":
 		p.to(target{at: p.last.Add(time.Nanosecond)})
 	case "+", "=":
 		c.alter(func() { c.speed = min(maxSpeed, c.speed*2) })
@@ -81,6 +82,24 @@ func (t *transcript) control(key string) bool {
 	}
 	t.page.toEnd()
 	return true
+}
+
+// click moves the time to where the bar is clicked.
+func (t *transcript) click(m tea.MouseClickMsg) {
+	p := t.player
+	if p == nil || m.Y != t.height-2 {
+		return
+	}
+	edge, room := t.barRoom()
+	part := float64(max(0, min(m.X-edge, room))) / float64(room)
+	p.to(target{at: p.clip(p.first.Add(time.Duration(part * float64(p.last.Sub(p.first)))))})
+	t.page.toEnd()
+}
+
+// barRoom is where the line of the time bar begins, and how wide it is.
+func (t *transcript) barRoom() (edge, room int) {
+	edge = len(minutes(t.player.last.Sub(t.player.first))) + 2
+	return edge, max(1, t.width-2*edge)
 }
 
 // clip keeps a time inside the recording.
@@ -121,8 +140,8 @@ func (t *transcript) bar() []string {
 	if t.state.ended != nil {
 		at = whole
 	}
-	left, right := " "+minutes(at)+" ", " "+minutes(whole)+" "
-	room := max(1, t.width-len(left)-len(right))
+	edge, room := t.barRoom()
+	left, right := fmt.Sprintf("%*s ", edge-1, minutes(at)), " "+minutes(whole)+" "
 	done := room
 	if whole > 0 {
 		done = int(float64(room) * float64(at) / float64(whole))

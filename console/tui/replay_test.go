@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
@@ -67,44 +68,52 @@ func played() *shelf {
 }
 
 func TestAReplayIsControlled(t *testing.T) {
-	x := newStage(t, played(), 80, 30, nil)
-	x.until("Sacks")
-	x.keys("R")
-	x.until("number 1.", "▶ ×1", "0:19")
-	x.keys("space")
-	x.until("‖ paused")
-	x.keys("right")
-	x.until(" 0:05 ━")
-	x.untilThat(func(string) bool { return x.m.stack[1].(*transcript).page.head() == 3 }, "it is there")
-	x.keys("home")
-	x.until(" 0:00 ─")
-	for range 3 {
+	synctest.Test(t, func(t *testing.T) {
+		x := newStage(t, played(), 80, 30, nil)
+		x.until("Sacks")
+		x.keys("R")
+		x.until("number 1.", "▶ ×1", "0:19")
+		x.keys("space")
+		x.until("‖ paused")
+		x.keys("right")
+		x.until(" 0:05 ━")
+		x.untilThat(func(string) bool { return x.m.stack[1].(*transcript).page.head() == 3 }, "it is there")
+		x.keys("home")
+		x.until(" 0:00 ─")
+		for range 3 {
+			x.keys(".")
+		}
+		x.until("number 3.")
 		x.keys(".")
-	}
-	x.until("number 3.")
-	x.keys(".")
-	x.until("  There")
-	x.keys(".")
-	x.until("  There are")
-	x.keys("left", "left")
-	x.until(" 0:00 ─", "number 1.")
-	x.keys("i", "i", "i", "+", "+", "+", "+", "space") // pauses are cut, and the rest is fast
-	x.until("There are 14 sacks.", "■ over", " 0:19 ━")
-	x.keys("space")
-	x.until("▶ ×16 · pauses ≤ 200ms")
-	x.keys("$")
-	x.until("■ over")
-	x.keys("q")
-	x.until("1 transcript")
+		x.until("  There")
+		x.keys(".")
+		x.until("  There are")
+		x.keys("left", "left")
+		x.until(" 0:00 ─", "number 1.")
+		x.keys("i", "i", "i", "+", "+", "+", "+", "space") // pauses are cut, and the rest is fast
+		x.until("There are 14 sacks.", "■ over", " 0:19 ━")
+		x.keys("space")
+		x.until("▶ ×16 · pauses ≤ 200ms")
+		x.keys("space", "home")
+		x.until("‖ paused", " 0:00 ─")
+		x.tell(tea.MouseClickMsg{X: 40, Y: 28, Button: tea.MouseLeft}) // the middle of the bar
+		x.until("‖ paused", " 0:09 ━")
+		x.keys("end")
+		x.until("■ over")
+		x.keys("q")
+		x.until("1 transcript")
+	})
 }
 
 func TestAReplayFromHere(t *testing.T) {
-	s := played()
-	x := newStage(t, s, 80, 8, &s.rows[0])
-	x.until("There are 14 sacks.")
-	x.keys(":", "3", "enter", "down", "down", "down", "R")
-	x.until("number 3.", "▶ ×1")
-	x.keys("space")
-	x.until("‖ paused")
-	require.Contains(t, x.screen(), " 0:0")
+	synctest.Test(t, func(t *testing.T) {
+		s := played()
+		x := newStage(t, s, 80, 8, &s.rows[0])
+		x.until("There are 14 sacks.")
+		x.keys(":", "3", "enter", "down", "down", "down", "R")
+		x.until("number 3.", "▶ ×1")
+		x.keys("space")
+		x.until("‖ paused")
+		require.Contains(t, x.screen(), " 0:0")
+	})
 }

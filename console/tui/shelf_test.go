@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -25,6 +26,8 @@ type shelf struct {
 	events map[schema.Transcript][]schema.Event
 	hits   []sink.Hit
 	fails  error // of every read
+	stuck  bool  // lists are not answered
+	breaks int   // so often following fails, behind what is stored
 	heard  map[schema.Transcript]func(follow.Item) error
 	typed  []schema.Event
 }
@@ -91,9 +94,15 @@ func (s *shelf) followed(row int) bool {
 	return s.heard[s.rows[row].Transcript] != nil
 }
 
-func (s *shelf) Transcripts(_ context.Context, q sink.Query) (sink.Page, error) {
+func (s *shelf) Transcripts(ctx context.Context, q sink.Query) (sink.Page, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.stuck {
+		s.mu.Unlock()
+		<-ctx.Done()
+		s.mu.Lock()
+		return sink.Page{}, ctx.Err()
+	}
 	var page sink.Page
 	for _, r := range s.rows {
 		if q.Match(r) {
@@ -148,6 +157,11 @@ func (s *shelf) follow(ctx context.Context, key schema.Transcript, after uint64,
 	for _, e := range s.events[key][min(after, uint64(len(s.events[key]))):] {
 		_ = emit(&follow.Event{Seq: e.StoreSeq, Event: e})
 	}
+	if s.breaks > 0 {
+		s.breaks--
+		s.mu.Unlock()
+		return errors.New("the ledger has gone")
+	}
 	s.heard[key] = emit
 	s.mu.Unlock()
 	<-ctx.Done()
@@ -169,9 +183,10 @@ func (s *shelf) replay(context.Context, schema.Transcript) iter.Seq2[schema.Even
 
 // stage runs a console without a terminal.
 type stage struct {
-	t    *testing.T
-	m    *model
-	msgs chan tea.Msg
+	t      *testing.T
+	m      *model
+	msgs   chan tea.Msg
+	frames int // that were drawn of what came
 }
 
 func newStage(t *testing.T, s *shelf, width, height int, open *sink.Summary) *stage {
@@ -273,6 +288,11 @@ func (s *stage) untilThat(is func(screen string) bool, what any) string {
 		}
 		select {
 		case msg := <-s.msgs:
+			if m, ok := msg.(to); ok {
+				if _, ok := m.msg.(came); ok {
+					s.frames++
+				}
+			}
 			s.tell(msg)
 		case <-deadline.C:
 			s.t.Fatalf("never shown: %v\n%s", what, s.screen())

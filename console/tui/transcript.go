@@ -139,6 +139,8 @@ func (t *transcript) update(msg tea.Msg) (tea.Cmd, turn) {
 		return nil, nil
 	case tick:
 		return t.tick(), nil
+	case tea.MouseClickMsg:
+		t.click(m)
 	case tea.MouseWheelMsg:
 		t.page.scroll(wheel(m))
 		return t.fill(), nil

@@ -101,9 +101,8 @@ func (t *transcript) keys() []keyHelp {
 		{"s", "search what was said in all transcripts"},
 	}
 	if t.player != nil {
-		return append(keys, keyHelp{}, keyHelp{"Space", "pause and go on"}, keyHelp{".", "one step"}, keyHelp{"← →", "5 s back, 5 s on"},
-			keyHelp{"Home 0", "from the beginning"}, keyHelp{"+ -", "faster, slower"}, keyHelp{"i", "longest pause: none, 2 s, 1 s, 0.2 s"},
-			keyHelp{"$", "to the end"})
+		return append(keys, keyHelp{}, keyHelp{"Space", "pause and go on"}, keyHelp{".", "one step"}, keyHelp{"← →", "5 s back, 5 s on; or click the bar"},
+			keyHelp{"Home End", "to the beginning, to the end; also 0 $"}, keyHelp{"+ -", "faster, slower"}, keyHelp{"i", "longest pause: none, 2 s, 1 s, 0.2 s"})
 	}
 	return append(keys, keyHelp{"Home", "to the first event"}, keyHelp{"n p", "the next transcript, the one before; also ] ["},
 		keyHelp{"R", "replay from here; at the end, from the beginning"})

@@ -120,7 +120,7 @@ func (x *Terminal) AwaitThat(said string, is func(screen string) bool) string {
 		if time.Since(began) > within {
 			x.t.Fatalf("the screen never %s; it is\n%s", said, screen)
 		}
-		time.Sleep(20 * time.Millisecond) // tmux tells nobody that a screen has changed
+		time.Sleep(50 * time.Millisecond) // tmux tells nobody that a screen has changed
 	}
 }
 
