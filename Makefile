@@ -1,4 +1,4 @@
-# Every target is one command; CI calls `make test` and `make lint`.
+# Every target is one command; .ci/run calls lint, test, interop, faults-short and the fuzz targets.
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
