@@ -26,7 +26,7 @@ race:             ## all tests under the race detector
 	$(GO) test -count=1 -race -timeout 60m ./...
 
 web:              ## the page in Chromium at full size: how evenly it draws, and pictures of it in bin/shots
-	@./.ci/chromium
+	@./.ci/programs chromium
 	$(GO) test -count=1 -v -timeout 30m ./console/web -args -long -shots $(CURDIR)/bin/shots
 
 e2e:              ## what docker-compose.yml describes, as processes: killed on the way, then compared
