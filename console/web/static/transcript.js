@@ -94,7 +94,7 @@ export class Transcript {
 
   ready() {
     document.body.dataset.ready = ''
-    this.scroller.focus({ preventScroll: true })
+    this.scroller.focus({ preventScroll: true, focusVisible: false })
   }
 
   restore(place) {
