@@ -143,9 +143,9 @@ func (a *app) writeExport(ctx context.Context, s *session, t sink.Summary, f exp
 	of.At, of.Stored = times.at, s.ledger.Events(ctx, t.Transcript, 0, len(of.Events))
 	p.say("write %s", wrote)
 	if f.format == formatHTML {
-		err = export.HTML(w, &of)
+		err = export.HTML(ctx, w, &of)
 	} else {
-		err = export.Markdown(w, &of)
+		err = export.Markdown(ctx, w, &of)
 	}
 	return wrote, errors.Join(err, times.err)
 }
