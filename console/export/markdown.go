@@ -256,7 +256,7 @@ func diff(e reading.Edit) string {
 }
 
 func (m *markdown) ask(a *reading.Ask) {
-	m.line("? asked: " + inline(a.Offered))
+	m.line("? asked: " + inline(a.Asked()))
 	if a.Decided != "" {
 		mark := reading.MarkBad
 		if a.Allowed {
