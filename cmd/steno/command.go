@@ -23,7 +23,11 @@ func (a *app) inSession(ctx context.Context, name string, do func(context.Contex
 // withTranscript is inSession for commands that work on one transcript, which args name.
 func (a *app) withTranscript(ctx context.Context, name string, args []string, do func(context.Context, *session, sink.Summary) error) error {
 	return a.inSession(ctx, name, func(ctx context.Context, s *session) error {
-		t, err := find(ctx, s.ledger, args)
+		parked, err := s.parked(ctx)
+		if err != nil {
+			return err
+		}
+		t, err := find(ctx, s.view(parked), args)
 		if err != nil {
 			return err
 		}

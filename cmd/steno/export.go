@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/console/export"
-	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -122,7 +119,11 @@ func (a *app) writeExport(ctx context.Context, s *session, t sink.Summary, f exp
 	}
 	defer p.done()
 	if f.frames {
-		n, err := export.Frames(w, t.Protocol, s.framesOf(ctx, t.Transcript.Identity), func(n uint64) { p.say("%s", plural(n, "frame")) })
+		source, err := s.frames(ctx)
+		if err != nil {
+			return "", err
+		}
+		n, err := export.Frames(w, t.Protocol, source.Frames(ctx, t.Transcript.Identity), func(n uint64) { p.say("%s", plural(n, "frame")) })
 		return plural(n, "frame") + " of the capture", err
 	}
 	events := s.ledger.Events(ctx, t.Transcript, 0, 0)
@@ -143,36 +144,11 @@ func (a *app) writeExport(ctx context.Context, s *session, t sink.Summary, f exp
 	of.At, of.Stored = times.at, s.ledger.Events(ctx, t.Transcript, 0, len(of.Events))
 	p.say("write %s", wrote)
 	if f.format == formatHTML {
-		err = export.HTML(w, &of)
+		err = export.HTML(ctx, w, &of)
 	} else {
-		err = export.Markdown(w, &of)
+		err = export.Markdown(ctx, w, &of)
 	}
 	return wrote, errors.Join(err, times.err)
-}
-
-// framesOf gives a capture's frames from the first one, with their bytes.
-func (s *session) framesOf(ctx context.Context, id schema.Identity) iter.Seq2[schema.Frame, error] {
-	return func(yield func(schema.Frame, error) bool) {
-		blobs, err := s.blobs(ctx)
-		if err != nil {
-			yield(schema.Frame{}, err)
-			return
-		}
-		next := uint64(1)
-		for m, err := range topology.Read(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions), 1) {
-			var f schema.Frame
-			if err == nil {
-				f, _, err = blobs.Frame(ctx, m)
-			}
-			if err == nil && f.Seq != next {
-				err = fmt.Errorf("read frames of %s: want frame %d, got frame %d: what is before it was sealed away", id, next, f.Seq)
-			}
-			next++
-			if !yield(f, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // exportFile is where an export goes: stdout, or a file that is put in its place when it is whole.

@@ -37,6 +37,13 @@ func TestDoctorMissesWhatTheStreamsLost(t *testing.T) {
 	require.Len(t, found, 1)
 	require.Contains(t, found[0], "STENO_RAW has no frame of 2 captures that the ledger has (default/import/")
 	require.Contains(t, found[0], "wiped")
+	out := filepath.Join(t.TempDir(), "frames.jsonl")
+	for _, args := range [][]string{{"export", "--frames", "--out", out}, {"replay", "--json"}} {
+		_, says, code := steno(t, append(args, "--data", data)...)
+		require.Equal(t, exitRuntime, code, says)
+		require.Contains(t, says, "frames that the ledger has are gone")
+	}
+	require.NoFileExists(t, out)
 
 	ok(t, "import", "--data", data, recording("gemini-cli-0.46.0.json")) // all that is there is in its place again
 	found = problems(t, exitRuntime, "--data", data)

@@ -95,7 +95,7 @@ func (s *Server) unfoldable(r *http.Request, err error) *refusal {
 	switch {
 	case errors.Is(err, refold.ErrSealed):
 		return &refusal{http.StatusOK, codeSealed, fmt.Sprint(err)}
-	case errors.Is(err, translate.ErrFrame), errors.Is(err, topology.ErrBlob):
+	case errors.Is(err, refold.ErrLost), errors.Is(err, translate.ErrFrame), errors.Is(err, topology.ErrBlob):
 		return &refusal{http.StatusOK, codeDamaged, fmt.Sprint(err)}
 	case errors.Is(err, sink.ErrNotFound):
 		return errUnavailable // it was there a moment ago

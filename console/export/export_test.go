@@ -2,7 +2,9 @@ package export_test
 
 import (
 	"bytes"
+	"context"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,14 +109,22 @@ func goose(t testing.TB) *export.Transcript {
 
 func markdown(t require.TestingT, of *export.Transcript) string {
 	var out bytes.Buffer
-	require.NoError(t, export.Markdown(&out, of))
+	require.NoError(t, export.Markdown(context.Background(), &out, of))
 	return out.String()
 }
 
 func html(t require.TestingT, of *export.Transcript) string {
 	var out bytes.Buffer
-	require.NoError(t, export.HTML(&out, of))
+	require.NoError(t, export.HTML(context.Background(), &out, of))
 	return out.String()
+}
+
+// An export ends when nobody waits for it any more.
+func TestAnExportEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, export.HTML(ctx, io.Discard, sacks(t)), context.Canceled)
+	require.ErrorIs(t, export.Markdown(ctx, io.Discard, sacks(t)), context.Canceled)
 }
 
 // want compares an export with the one in testdata.

@@ -305,6 +305,8 @@ func TestWhatTakesTooLongToReadStandsAsItIs(t *testing.T) {
 		"links":  strings.Repeat("[a](b", 40_000),
 		"nested": strings.Repeat("> ", 10_000) + "a",
 		"lists":  strings.Repeat("- ", 5_000) + "a",
+		"counts": strings.Repeat("1. ", 10_000) + "x" + strings.Repeat("\n", 30_000) + "y",
+		"deeper": deeper(200) + strings.Repeat("\n", 8_000) + "y",
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := sacks(t)
@@ -322,6 +324,31 @@ func TestWhatTakesTooLongToReadStandsAsItIs(t *testing.T) {
 			page := parsed(t, html(t, of))
 			require.Contains(t, text(page), message)
 			require.Equal(t, n-1, count(page, "strong"))
+		})
+	}
+}
+
+// deeper is lists within lists, one a line.
+func deeper(levels int) string {
+	var b strings.Builder
+	for i := range levels {
+		b.WriteString(strings.Repeat("  ", i) + "- a\n")
+	}
+	return b.String()
+}
+
+// What is long and orderly is read as Markdown, in the time that its bounds leave.
+func TestWhatIsTameIsRead(t *testing.T) {
+	for name, message := range map[string]string{
+		"rules":  "**bold**\n\n" + strings.Repeat("-", 200) + "\n",
+		"lines":  "**bold**\n" + strings.Repeat("1. a\n   - b\n", 1_000),
+		"deeper": deeper(60) + strings.Repeat("\n", 1_000) + "**bold**",
+		"counts": strings.Repeat("1. ", 60) + "x" + strings.Repeat("\n", 1_000) + "**bold**",
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := spoken(message)
+			require.Equal(t, 3, count(parsed(t, html(t, of)), "strong"))
+			require.Contains(t, markdown(t, of), "**bold**")
 		})
 	}
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	_ "embed" // the page's template and styles
 	"encoding/base64"
@@ -39,12 +40,12 @@ var policy = func() string {
 }()
 
 // HTML writes a transcript as one page of HTML that needs nothing else, runs nothing and asks for nothing. It
-// changes the order of t.Events.
-func HTML(w io.Writer, t *Transcript) error {
+// changes the order of t.Events. It ends with ctx, between two items.
+func HTML(ctx context.Context, w io.Writer, t *Transcript) error {
 	p := t.page()
 	out := bufio.NewWriterSize(w, lineBuffer)
 	h := &htmlPage{out: out, clock: clock{t.Summary.FirstAt}}
-	if err := h.write(t, p); err != nil {
+	if err := h.write(ctx, t, p); err != nil {
 		return fmt.Errorf("write HTML: %w", err)
 	}
 	if err := out.Flush(); err != nil {
@@ -79,7 +80,7 @@ type foot struct {
 	Events int
 }
 
-func (h *htmlPage) write(t *Transcript, p *reading.Page) error {
+func (h *htmlPage) write(ctx context.Context, t *Transcript, p *reading.Page) error {
 	s := t.Summary
 	top := head{Policy: policy, Style: template.CSS(styleText), Title: reading.Title(s), Key: s.Key, Part: t.part()}
 	for _, f := range []fact{
@@ -93,6 +94,9 @@ func (h *htmlPage) write(t *Transcript, p *reading.Page) error {
 		return err
 	}
 	for i := range p.Items {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := h.item(&p.Items[i]); err != nil {
 			return err
 		}

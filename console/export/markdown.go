@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,12 +13,15 @@ import (
 )
 
 // Markdown writes a transcript as a page of GitHub's Markdown. Nothing of a transcript is HTML in it, and
-// nothing is loaded by it. It changes the order of t.Events.
-func Markdown(w io.Writer, t *Transcript) error {
+// nothing is loaded by it. It changes the order of t.Events. It ends with ctx, between two items.
+func Markdown(ctx context.Context, w io.Writer, t *Transcript) error {
 	p := t.page()
 	m := &markdown{out: bufio.NewWriterSize(w, lineBuffer), clock: clock{t.Summary.FirstAt}}
 	m.heading(t, p)
 	for i := range p.Items {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("write Markdown: %w", err)
+		}
 		m.item(&p.Items[i])
 	}
 	m.block("---")
@@ -252,7 +256,7 @@ func diff(e reading.Edit) string {
 }
 
 func (m *markdown) ask(a *reading.Ask) {
-	m.line("? asked: " + inline(a.Offered))
+	m.line("? asked: " + inline(a.Asked()))
 	if a.Decided != "" {
 		mark := reading.MarkBad
 		if a.Allowed {

@@ -171,7 +171,7 @@ func originOf(open jsontree.Value) (words []string) {
 		words = append(words, "upstream "+OneLine(upstream))
 	}
 	for label := range open.Get("labels").Children() {
-		words = append(words, OneLine(NameOf(label))+"="+Scalar(label))
+		words = append(words, OneLine(NameOf(label))+"="+OneLine(Scalar(label)))
 	}
 	return words
 }

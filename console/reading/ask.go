@@ -11,16 +11,51 @@ import (
 // Ask is a permission that was asked for, and what was decided.
 type Ask struct {
 	Tool    string // as the peer calls it; empty: none
+	Title   string // for what, where it names no tool; on one line
 	Offered string // what there was to choose from
 	Decided string // empty: nothing yet
 	Allowed bool
 }
 
-// AskOf reads a permission that is asked for.
-func AskOf(value schema.JSON) Ask {
+// askOf reads a permission that is asked for.
+func askOf(value schema.JSON) Ask {
 	v := Parse(value)
-	tool, _ := v.Get("toolCall").Get("toolCallId").Text()
-	return Ask{Tool: tool, Offered: offered(v.Get("options"))}
+	if large, ok := tooLarge(v); ok {
+		return Ask{Offered: large}
+	}
+	a := Ask{Offered: offered(v.Get("options"))}
+	if a.Tool, _ = v.Get("toolCall").Get("toolCallId").Text(); a.Tool == "" {
+		title, _ := v.Get("toolCall").Get("title").Text()
+		a.Title = OneLine(title)
+	}
+	return a
+}
+
+// Asked is what was asked, on one line.
+func (a *Ask) Asked() string {
+	if a.Title != "" {
+		return a.Title + ": " + a.Offered
+	}
+	return a.Offered
+}
+
+// answer gives the first of some questions that is of a decision's tool, was offered the same and has no
+// decision yet that decision; else, where what was offered is not known, the first that has none. It reports
+// whether there is such a one.
+func answer(asks []Ask, a Ask) bool {
+	for _, fits := range []func(q *Ask) bool{
+		func(q *Ask) bool { return q.Offered == a.Offered },
+		func(q *Ask) bool { return isTooLarge(q.Offered) || isTooLarge(a.Offered) },
+	} {
+		for i := range asks {
+			if q := &asks[i]; q.Decided == "" && q.Tool == a.Tool && fits(q) {
+				a.Title = q.Title
+				*q = a
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // DecisionOf reads what was decided, and by whom if that was not the client's user.
@@ -54,6 +89,9 @@ func DecisionOf(value schema.JSON) Ask {
 
 // offered lists the options by their names.
 func offered(options jsontree.Value) string {
+	if large, ok := tooLarge(options); ok {
+		return large
+	}
 	var names []string
 	for o := range options.Children() {
 		names = append(names, optionName(o))

@@ -18,6 +18,7 @@ type Card struct {
 	Input   schema.JSON
 	Phase   schema.ToolPhase
 	Output  schema.JSON
+	Content schema.JSON // that its frames told last beside the output; as Tools.Gather found it
 	IsError bool
 	Asks    []Ask
 	Edits   []Edit
@@ -97,13 +98,10 @@ func given(value schema.JSON) schema.JSON {
 	return value
 }
 
-// Decide answers the first question that has no answer yet.
+// Decide answers the question that a decision is about; one that nobody saw being asked stands by itself.
 func (c *Card) Decide(a Ask) {
-	for i := range c.Asks {
-		if c.Asks[i].Decided == "" {
-			c.Asks[i] = a
-			return
-		}
+	if !answer(c.Asks, a) {
+		c.Asks = append(c.Asks, a)
 	}
 }
 
@@ -163,10 +161,22 @@ func (c *Card) Words() (tone Tone, mark, words string) {
 
 func millis(n uint64) time.Duration { return time.Duration(min(n, 1<<52)) * time.Millisecond }
 
-// Result is the tool's output as lines of text; empty where it has none, or edits only.
+// Result is what the tool gave as lines of text: its output, and what else it told, where that is not in the
+// output; empty where it gave nothing, or edits that stand on the card.
 func (c *Card) Result() string {
-	if c.Output == nil || OnlyEdits(c.Output) {
-		return ""
+	output := ""
+	if c.Output != nil && (len(c.Edits) == 0 || !OnlyEdits(c.Output)) {
+		output = strings.TrimRight(Readable(c.Output), "\n")
 	}
-	return strings.TrimRight(Readable(c.Output), "\n")
+	if c.Content == nil {
+		return output
+	}
+	text := strings.TrimRight(told(c.Content), "\n")
+	switch {
+	case strings.Contains(output, text):
+		return output
+	case output == "":
+		return text
+	}
+	return output + "\n" + text
 }

@@ -21,20 +21,19 @@ func (a Edit) Equal(b Edit) bool {
 	return a.Path == b.Path && slices.Equal(a.Removed, b.Removed) && slices.Equal(a.Added, b.Added)
 }
 
-// editsOf reads the edits of a tool from the frame as sent, the one place that has them; nil if there are
-// none.
-func editsOf(k *schema.Raw) (tool string, edits []Edit) {
-	if k.Source != updatePrefix+acp.ToolCall && k.Source != updatePrefix+acp.ToolCallUpdate {
-		return "", nil
-	}
-	v := Parse(k.Value)
-	for part := range v.Get("content").Children() {
+// isTool reports whether a record is of a tool, as its agent told of it.
+func isTool(k *schema.Raw) bool {
+	return k.Source == updatePrefix+acp.ToolCall || k.Source == updatePrefix+acp.ToolCallUpdate
+}
+
+// editsIn reads the edits in a tool's contents; nil if there are none.
+func editsIn(contents jsontree.Value) (edits []Edit) {
+	for part := range contents.Children() {
 		if part.Get("type").Is("diff") {
 			edits = append(edits, editOf(part))
 		}
 	}
-	tool, _ = v.Get("toolCallId").Text()
-	return tool, edits
+	return edits
 }
 
 func editOf(diff jsontree.Value) Edit {
@@ -56,6 +55,32 @@ func linesOf(text string) []string {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// toldBeside is what a tool's contents are beside edits, as a list; nil if they are nothing else.
+func toldBeside(contents jsontree.Value) schema.JSON {
+	list := schema.JSON("[")
+	for part := range contents.Children() {
+		if part.Get("type").Is("diff") {
+			continue
+		}
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		list = append(list, part.Raw()...)
+	}
+	if len(list) == 1 {
+		return nil
+	}
+	return append(list, ']')
+}
+
+// told reads what a tool told, or says where it is.
+func told(content schema.JSON) string {
+	if large, ok := tooLarge(Parse(content)); ok {
+		return large
+	}
+	return Readable(content)
 }
 
 // OnlyEdits reports whether a tool's output is nothing but edits, which stand on the card by themselves.

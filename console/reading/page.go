@@ -201,7 +201,7 @@ func (p *pager) raw(e *schema.Event, k *schema.Raw) {
 		steps, _ := PlanOf(k.Value)
 		p.add(e, &Plan{steps})
 	case APermission:
-		p.ask(e, AskOf(k.Value))
+		p.ask(e, p.tools.AskOf(e, k))
 	case ADecision:
 		p.decision(e, DecisionOf(k.Value))
 	case ANoise:
@@ -247,7 +247,7 @@ func (p *pager) ask(e *schema.Event, a Ask) {
 	p.add(e, &Permission{[]Ask{a}})
 }
 
-// decision answers the permission that names no tool and was asked last.
+// decision answers the permission that names no tool, or one that is not known, and was asked last.
 func (p *pager) decision(e *schema.Event, a Ask) {
 	if c := p.tools.Of(e, a.Tool); c != nil {
 		p.card(e, c)
@@ -258,11 +258,8 @@ func (p *pager) decision(e *schema.Event, a Ask) {
 		if !ok {
 			continue
 		}
-		for i := range k.Asks {
-			if q := &k.Asks[i]; q.Decided == "" && q.Offered == a.Offered {
-				*q = a
-				return
-			}
+		if answer(k.Asks, a) {
+			return
 		}
 	}
 	p.add(e, &Permission{[]Ask{a}})

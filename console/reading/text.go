@@ -36,10 +36,12 @@ func Visible(s string) string {
 }
 
 func clean(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' || c == '\x7f' {
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 || !shown(r) {
 			return false
 		}
+		i += size
 	}
 	return true
 }

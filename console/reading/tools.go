@@ -11,6 +11,8 @@ import (
 type Tools struct {
 	cards map[string]*Card
 	uses  map[string]string // tool as the peer calls it → card
+	frame uint64            // of the last event of a tool
+	last  *Card             // and the tool
 }
 
 // NewTools makes an empty set.
@@ -27,6 +29,7 @@ func (t *Tools) Card(e *schema.Event, id string) *Card {
 	}
 	peer, _, _ := strings.Cut(id, "#")
 	t.uses[lane(e, peer)], t.uses[key] = key, key
+	t.frame, t.last = e.WorkerSeq, c
 	return c
 }
 
@@ -39,7 +42,28 @@ func (t *Tools) Of(e *schema.Event, peer string) *Card {
 }
 
 // Again forgets what peers' ids mean, which is told anew as the events are gone through once more.
-func (t *Tools) Again() { clear(t.uses) }
+func (t *Tools) Again() {
+	clear(t.uses)
+	t.frame, t.last = 0, nil
+}
+
+// moved is the card of the tool that the events of e's frame, before e, tell of; nil if there is none. A record
+// that is too large to stand in its event does not name it.
+func (t *Tools) moved(e *schema.Event) *Card {
+	if t.frame != e.WorkerSeq {
+		return nil
+	}
+	return t.last
+}
+
+// AskOf reads a permission that is asked for.
+func (t *Tools) AskOf(e *schema.Event, k *schema.Raw) Ask {
+	a := askOf(k.Value)
+	if c := t.moved(e); c != nil && a.Tool == "" && isTooLarge(a.Offered) {
+		a.Tool, _, _ = strings.Cut(c.ID, "#")
+	}
+	return a
+}
 
 // Gather puts what an event says of a tool on its card.
 func (t *Tools) Gather(e *schema.Event) {
@@ -54,30 +78,48 @@ func (t *Tools) Gather(e *schema.Event) {
 	}
 	switch k.Source {
 	case acp.MethodRequestPermission:
-		a := AskOf(k.Value)
+		a := t.AskOf(e, k)
 		if c := t.Of(e, a.Tool); c != nil {
 			c.Asks = append(c.Asks, a)
 		}
 	case acp.MethodRequestPermission + "/decision":
 		a := DecisionOf(k.Value)
-		if c := t.Of(e, a.Tool); c != nil && len(c.Asks) > 0 {
+		if c := t.Of(e, a.Tool); c != nil {
 			c.Decide(a)
 		}
 	default:
-		if c, edits := t.Edited(e, k); c != nil {
+		c, edits, content := t.Told(e, k)
+		if edits != nil {
 			c.Edits = edits
+		}
+		if content != nil {
+			c.Content = content
 		}
 	}
 }
 
-// Edited gives the edits in a tool's frame, and the tool's card; nil if the record is of no known tool or
-// has none.
-func (t *Tools) Edited(e *schema.Event, k *schema.Raw) (*Card, []Edit) {
-	tool, edits := editsOf(k)
-	if edits == nil {
-		return nil, nil
+// Told gives the edits in a tool's frame, and what else is told there as a list of contents, or as a
+// reference to the frame; and the tool's card: nil if the record is of no known tool. Where the record is too
+// large to stand in its event, the edits are those of the tool's output.
+func (t *Tools) Told(e *schema.Event, k *schema.Raw) (c *Card, edits []Edit, content schema.JSON) {
+	if !isTool(k) {
+		return nil, nil, nil
 	}
-	return t.Of(e, tool), edits
+	v := Parse(k.Value)
+	if _, ok := tooLarge(v); ok {
+		if c = t.moved(e); c == nil {
+			return nil, nil, nil
+		}
+		if c.Output == nil && c.Content == nil {
+			content = k.Value
+		}
+		return c, editsIn(Parse(c.Output)), content
+	}
+	tool, _ := v.Get("toolCallId").Text()
+	if c = t.Of(e, tool); c == nil {
+		return nil, nil, nil
+	}
+	return c, editsIn(v.Get("content")), toldBeside(v.Get("content"))
 }
 
 // lane keeps the tools of a replayed history apart from those that ran: they may have the same ids.

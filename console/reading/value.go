@@ -107,6 +107,20 @@ func lines(text string) int {
 	return strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 }
 
+// largeWords begin what is said in the place of a value that an event only refers to.
+const largeWords = "too large to show, frame "
+
+// tooLarge says of a value that an event only refers to where it is; ok is false of others.
+func tooLarge(v jsontree.Value) (words string, ok bool) {
+	ref := v.Get("ref")
+	if ref.Get("sha256").Kind() != jsontree.String || !ref.Get("frame").Present() || lengthOf(v) != 1 {
+		return "", false
+	}
+	return largeWords + OneLine(Scalar(ref.Get("frame"))), true
+}
+
+func isTooLarge(words string) bool { return strings.HasPrefix(words, largeWords) }
+
 // Unbase64 is the text of bytes that are no JSON; ok is false if the value is none of these.
 func Unbase64(value schema.JSON) (text string, ok bool) {
 	encoded, ok := Parse(value).Get("base64").Text()

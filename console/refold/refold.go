@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -17,6 +18,10 @@ import (
 
 // ErrSealed: the capture's first frames are no longer in STENO_RAW, so that nothing can be folded.
 var ErrSealed = errors.New("its first frames were sealed away")
+
+// ErrLost: STENO_RAW has fewer of the capture's frames than the ledger covers: the streams were wiped, or are
+// an older copy.
+var ErrLost = errors.New("frames that the ledger has are gone")
 
 // Versions tells by which translator version a capture's events were made; sink.ErrNotFound if there are
 // none of it.
@@ -37,7 +42,7 @@ type Source struct {
 // that is stored as of the call, or until each says false. each is given every event of every session,
 // the ephemeral ones too; durable ones have the number that the ledger gives them, which it may not have
 // done yet. It gives the fold as it stands then. An error names the frame; it wraps ErrSealed,
-// translate.ErrFrame or topology.ErrBlob where trying again gives it again.
+// ErrLost, translate.ErrFrame or topology.ErrBlob where trying again gives it again.
 func (s *Source) Fold(ctx context.Context, id schema.Identity, each func(e *schema.Event) bool) (*translate.Capture, error) {
 	stored, err := s.Versions.Capture(ctx, id)
 	if err != nil {
@@ -46,16 +51,9 @@ func (s *Source) Fold(ctx context.Context, id schema.Identity, each func(e *sche
 	capture := translate.NewCapture(id, s.Catalogue, stored.Translator)
 	numbers := map[uint32]uint64{}
 	var events []schema.Event
-	for m, err := range topology.Read(ctx, s.JS, topology.Raw, schema.RawSubject(id, s.Partitions), 1) {
+	for f, err := range s.frames(ctx, id, stored.Last.Frame) {
 		if err != nil {
-			return nil, err
-		}
-		f, _, err := s.Blobs.Frame(ctx, m)
-		if err != nil {
-			return nil, err
-		}
-		if capture.Frame() == 0 && f.Seq > 1 {
-			return nil, fmt.Errorf("fold %s again: frame 1 is wanted, and frame %d is the first that is left: %w", id, f.Seq, ErrSealed)
+			return nil, fmt.Errorf("fold %s again: %w", id, err)
 		}
 		clear(events)
 		if events, err = capture.Step(events[:0], &f); err != nil {
@@ -73,4 +71,54 @@ func (s *Source) Fold(ctx context.Context, id schema.Identity, each func(e *sche
 		}
 	}
 	return capture, nil
+}
+
+// Frames gives a capture's frames with their bytes, from the first one up to the last one that is stored as of
+// the call. An error ends them; it wraps ErrSealed, ErrLost or topology.ErrBlob where trying again gives it
+// again.
+func (s *Source) Frames(ctx context.Context, id schema.Identity) iter.Seq2[schema.Frame, error] {
+	return func(yield func(schema.Frame, error) bool) {
+		fail := func(err error) bool { return yield(schema.Frame{}, fmt.Errorf("read frames of %s: %w", id, err)) }
+		stored, err := s.Versions.Capture(ctx, id)
+		if err != nil {
+			fail(err)
+			return
+		}
+		for f, err := range s.frames(ctx, id, stored.Last.Frame) {
+			if err != nil {
+				fail(err)
+				return
+			}
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+// frames gives a capture's frames, those up to covered at least.
+func (s *Source) frames(ctx context.Context, id schema.Identity, covered uint64) iter.Seq2[schema.Frame, error] {
+	return func(yield func(schema.Frame, error) bool) {
+		last := uint64(0)
+		for m, err := range topology.Read(ctx, s.JS, topology.Raw, schema.RawSubject(id, s.Partitions), 1) {
+			var f schema.Frame
+			if err == nil {
+				f, _, err = s.Blobs.Frame(ctx, m)
+			}
+			if err == nil && f.Seq != last+1 {
+				why := ErrLost
+				if last == 0 {
+					why = ErrSealed
+				}
+				err = fmt.Errorf("frame %d is wanted, and frame %d is the next that is left: %w", last+1, f.Seq, why)
+			}
+			if !yield(f, err) || err != nil {
+				return
+			}
+			last = f.Seq
+		}
+		if last < covered {
+			yield(schema.Frame{}, fmt.Errorf("the ledger covers frame %d, and the last that is left is frame %d: %w", covered, last, ErrLost))
+		}
+	}
 }

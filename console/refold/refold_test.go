@@ -68,6 +68,7 @@ func TestFoldSaysWhyItCannot(t *testing.T) {
 	talk := p.Talk("oats", "run")
 	talk.Prompt("How many?")
 	talk.Close()
+	p.Stored(talk.Key, consoletest.Ended)
 	all := func(*schema.Event) bool { return true }
 
 	other := talk.Key.Identity
@@ -87,4 +88,19 @@ func TestFoldSaysWhyItCannot(t *testing.T) {
 	_, err = source(p).Fold(t.Context(), talk.Key.Identity, all)
 	require.ErrorIs(t, err, refold.ErrSealed)
 	require.ErrorContains(t, err, talk.Key.Identity.String())
+	for _, err := range source(p).Frames(t.Context(), talk.Key.Identity) {
+		require.ErrorIs(t, err, refold.ErrSealed)
+	}
+
+	// No frame is left, or the last ones are not: the ledger knows how many there were.
+	require.NoError(t, stream.Purge(t.Context(), jetstream.WithPurgeSubject(subject)))
+	_, err = source(p).Fold(t.Context(), talk.Key.Identity, all)
+	require.ErrorIs(t, err, refold.ErrLost)
+	require.ErrorContains(t, err, "the last that is left is frame 0")
+	n := 0
+	for _, err := range source(p).Frames(t.Context(), talk.Key.Identity) {
+		require.ErrorIs(t, err, refold.ErrLost)
+		n++
+	}
+	require.Equal(t, 1, n)
 }

@@ -43,6 +43,17 @@ func TestWhereThePeerIsStandsInTheHeading(t *testing.T) {
 	require.Contains(t, show(t, render.Options{Raw: true}, []schema.Event{first}), `"journal":"j"`)
 }
 
+// Labels that another proxy gives are told where it goes on: no terminal obeys them, and they stay on a line.
+func TestLabelsOfALaterBeginningAreText(t *testing.T) {
+	open := func(frame uint64, label string) schema.Event {
+		return said("", frame, 0, rawOf("a2a/open", `{"protocol":"a2a","tap":"proxy","peer":"mill","labels":{"env":"`+label+`"}}`))
+	}
+	events := []schema.Event{open(1, "dev"), said("t", 2, 0, reply("one")), open(3, `\u001b]0;owned\u0007\u001b[2J\nnext`)}
+	want := "■ recording began  env=␛]0;owned␇␛[2J next\n"
+	require.Contains(t, show(t, render.Options{Width: 80}, events), want)
+	require.Contains(t, tail(t, render.Options{Width: 80}, events), want)
+}
+
 // said is an event of a task.
 func said(task string, frame uint64, part uint32, kind schema.Kind) schema.Event {
 	return schema.Event{

@@ -81,11 +81,8 @@ func (r *Renderer) cardInput(c *card) {
 
 func (r *Renderer) cardOutput(c *card) {
 	defer r.page.inside(PartBody)()
-	if c.Output == nil || reading.OnlyEdits(c.Output) {
-		return
-	}
-	text := strings.TrimRight(readable(c.Output), "\n")
-	if text == "" {
+	text := c.Result()
+	if text == "" || !r.whole && reading.OnlyEdits(c.Output) { // the edits follow
 		return
 	}
 	if c.Input != nil || len(c.Asks) > 0 {
@@ -101,7 +98,7 @@ func (r *Renderer) cardOutput(c *card) {
 
 func (r *Renderer) cardAsk(a *ask) {
 	r.page.put(dim, "  ? ")
-	r.page.put(plain, fit("asked: "+a.Offered, r.page.room(0)))
+	r.page.put(plain, fit("asked: "+a.Asked(), r.page.room(0)))
 	r.page.newline()
 	if a.Decided != "" {
 		r.decided(a)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,14 +31,33 @@ func marked(mark string, lines []string) string {
 	return mark + strings.Join(lines, "\n"+mark)
 }
 
-// drawEdits writes edits as they come, if they are new to the card.
-func (r *Renderer) drawEdits(e *schema.Event, c *card, edits []edit) {
-	if slices.EqualFunc(c.Edits, edits, edit.Equal) {
+// toolTold writes edits as they come, if they are new to the card, and what a tool that has ended told beside
+// its output. What one that runs tells stands where it ends.
+func (r *Renderer) toolTold(e *schema.Event, k *schema.Raw) {
+	of, edits, content := r.tools.Told(e, k)
+	if of == nil {
 		return
 	}
-	c.Edits = edits
+	c := r.drawing(of)
+	if edits != nil && !slices.EqualFunc(c.Edits, edits, edit.Equal) {
+		c.Edits = edits
+		if r.current != c.Key {
+			r.cardHead(c, e)
+		}
+		r.cardEdits(edits)
+	}
+	if content == nil || bytes.Equal(c.Content, content) {
+		return
+	}
+	before := c.Result()
+	c.Content = content
+	rest, more := strings.CutPrefix(c.Result(), before)
+	if !more || rest == "" || !c.Phase.Phase.Ended() {
+		return
+	}
 	if r.current != c.Key {
 		r.cardHead(c, e)
 	}
-	r.cardEdits(edits)
+	defer r.page.inside(PartBody)()
+	r.excerpt(rail, plain, strings.TrimPrefix(rest, "\n"))
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// page writes styled text and knows the column. Text must be visible already. The first error of the
-// writer stays.
+// page writes styled text and knows the column. What is not visible by then is made so. The first error of
+// the writer stays.
 type page struct {
 	out    *bufio.Writer
 	colour bool
@@ -30,6 +30,7 @@ func (p *page) put(s style, text string) {
 	if text == "" {
 		return
 	}
+	text = visible(text)
 	p.dress(s)
 	p.write(text)
 	p.column += columns(text)

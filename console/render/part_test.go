@@ -92,3 +92,53 @@ func TestEveryLineIsCounted(t *testing.T) {
 		}
 	}
 }
+
+// What a tool tells before it ends, and beside its output, is on both pages once.
+func TestWhatAToolToldIsOnThePage(t *testing.T) {
+	at := func(frame uint64, part uint32, kind schema.Kind) schema.Event {
+		e := said("", frame, part, kind)
+		e.Source.Protocol = schema.ACP
+		return e
+	}
+	told := func(text string) schema.Kind {
+		return rawOf("session/update/tool_call_update", `{"toolCallId":"a","content":[{"type":"content","content":{"type":"text","text":"`+text+`"}}]}`)
+	}
+	diff := schema.JSON(`[{"type":"diff","path":"a.go","newText":"x"}]`)
+	state := func(phase schema.Phase) schema.Kind {
+		return &schema.ToolState{ToolID: "a", Name: "weigh", State: schema.ToolPhase{Phase: phase, Success: true}}
+	}
+	for name, events := range map[string][]schema.Event{
+		"before": {at(1, 0, state(schema.Executing)), at(2, 0, told("14 sacks")), at(3, 0, state(schema.Completed))},
+		"beside": {at(1, 0, state(schema.Executing)), at(3, 0, &schema.ToolResult{CallID: "a", Output: schema.JSON(`{"code":0}`)}),
+			at(3, 1, state(schema.Completed)), at(3, 2, told("14 sacks"))},
+		"same": {at(1, 0, state(schema.Executing)), at(3, 0, &schema.ToolResult{CallID: "a", Output: schema.JSON(`"14 sacks"`)}),
+			at(3, 1, state(schema.Completed)), at(3, 2, told("14 sacks"))},
+		"large": {at(1, 0, state(schema.Executing)), at(3, 0, &schema.ToolResult{CallID: "a", Output: diff}),
+			at(3, 1, state(schema.Completed)), at(3, 2, rawOf("session/update/tool_call_update", `{"ref":{"frame":3,"sha256":"a","bytes":70000}}`))},
+	} {
+		want := "14 sacks"
+		if name == "large" {
+			want = "± a.go"
+		}
+		require.Equal(t, 1, strings.Count(show(t, render.Options{}, events), want), name)
+		require.Equal(t, 1, strings.Count(tail(t, render.Options{}, events), want), name)
+	}
+}
+
+// An answer that comes when another question was asked meanwhile says what it answers.
+func TestAnAnswerSaysWhatItAnswers(t *testing.T) {
+	ask := func(frame uint64, option string) schema.Event {
+		return said("", frame, 0, rawOf("session/request_permission", `{"toolCall":{"title":"Weigh"},"options":[{"optionId":"`+option+`"}]}`))
+	}
+	answer := func(frame uint64, option string) schema.Event {
+		return said("", frame, 0, rawOf("session/request_permission/decision",
+			`{"offered":[{"optionId":"`+option+`"}],"outcome":{"outcome":"selected","optionId":"`+option+`"}}`))
+	}
+	events := []schema.Event{ask(1, "one"), ask(2, "two"), answer(3, "one"), answer(4, "two")}
+	for i := range events {
+		events[i].Source.Protocol = schema.ACP
+	}
+	require.Contains(t, tail(t, render.Options{}, events), "  ? asked: Weigh: one\n  ? asked: Weigh: two\n  ? asked: one\n  → answered: one\n  ? asked: two\n  → answered: two\n")
+	require.Contains(t, tail(t, render.Options{}, events[1:2:2]), "asked: Weigh: two\n")
+	require.Equal(t, 1, strings.Count(tail(t, render.Options{}, []schema.Event{events[1], events[3]}), "asked"))
+}

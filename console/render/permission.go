@@ -7,13 +7,14 @@ import (
 
 // permission writes what the agent asks to be allowed, under the tool's card.
 func (r *Renderer) permission(e *schema.Event, k *schema.Raw) {
-	a := reading.AskOf(k.Value)
+	a := r.tools.AskOf(e, k)
 	c := r.asker(e, a.Tool)
 	if r.whole && c != nil && c.drawn {
 		return // it is on the card
 	}
 	r.under(c, e)
 	r.cardAsk(&a)
+	r.question = a
 }
 
 // decision writes what was decided, and by whom if that was not the client's user.
@@ -23,7 +24,14 @@ func (r *Renderer) decision(e *schema.Event, k *schema.Raw) {
 	if r.whole && c != nil && c.drawn {
 		return
 	}
+	of := r.question
+	isAbout := r.current == askBlock && of.Tool == a.Tool && of.Offered == a.Offered
 	r.under(c, e)
+	if c == nil && !isAbout { // another question is the last one on the page
+		r.cardAsk(&a)
+		r.question = a
+		return
+	}
 	r.decided(&a)
 }
 

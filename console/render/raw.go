@@ -16,8 +16,8 @@ func (r *Renderer) raw(e *schema.Event, k *schema.Raw) {
 	switch said := r.reader.Says(e, k); said.As {
 	case reading.Elsewhere:
 		r.hidden++
-		if c, edits := r.tools.Edited(e, k); c != nil && !r.whole {
-			r.drawEdits(e, r.drawing(c), edits)
+		if !r.whole {
+			r.toolTold(e, k)
 		}
 	case reading.APlan:
 		r.plan(e, k)

@@ -42,6 +42,8 @@ type Renderer struct {
 	typed   map[string]*typing
 	later   []*schema.Event // minor records that wait for the end of what is being typed
 
+	question reading.Ask // asked last
+
 	headed bool // the page ends in its heading
 
 	// Of A2A.

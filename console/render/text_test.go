@@ -60,6 +60,15 @@ func TestFlowLosesNoWordAndKeepsTheWidth(t *testing.T) {
 	})
 }
 
+// Whatever comes to the page, a terminal does not obey it.
+func TestNothingOnAPageIsObeyed(t *testing.T) {
+	var out bytes.Buffer
+	p := newPage(&out, Options{})
+	p.put(plain, "a\x1b[2J\u202e")
+	require.NoError(t, p.flush())
+	require.Equal(t, "a␛[2J⟨U+202E⟩", out.String())
+}
+
 func TestFitCutsByColumns(t *testing.T) {
 	require.Equal(t, "abc", fit("abc", 3))
 	require.Equal(t, "ab…", fit("abcd", 3))

@@ -23,7 +23,8 @@ var (
 )
 
 const (
-	remakeSQL = `TRUNCATE steno.words, steno.unindexed, steno.indexed; DELETE FROM steno.index_version`
+	// remakeSQL locks in the order in which those lock that write words: the version first.
+	remakeSQL = `DELETE FROM steno.index_version; TRUNCATE steno.words, steno.unindexed, steno.indexed`
 	spentSQL  = `DELETE FROM steno.unread u USING steno.indexed i WHERE i.transcript = u.transcript AND u.head <= i.head`
 	sweepSQL  = `INSERT INTO steno.unread (transcript, head)
 SELECT t.id, t.head FROM steno.transcripts t LEFT JOIN steno.indexed i ON i.transcript = t.id WHERE t.head > coalesce(i.head, 0)

@@ -13,7 +13,7 @@ import (
 const (
 	readerNeeds = "GRANT SELECT ON ALL TABLES IN SCHEMA steno is needed again when a new version has made tables"
 	writerNeeds = "a sink makes its tables in the schema steno, and needs CREATE on the database for that; where others have made " +
-		"them it needs USAGE on the schema, SELECT, INSERT, UPDATE and DELETE on its tables, and USAGE on its sequences"
+		"them it needs USAGE on the schema, SELECT, INSERT, UPDATE, DELETE and TRUNCATE on its tables, and USAGE on its sequences"
 )
 
 // denied marks what a role may not do that reads, and says what it needs.

@@ -51,7 +51,7 @@ GRANT USAGE ON SCHEMA steno TO `+role+`; GRANT SELECT ON ALL TABLES IN SCHEMA st
 	_, err = l.Store(within(t), sink.Batch{Claim: claim, Entries: []sink.Entry{s.Entry(2, s.Record())}})
 	require.ErrorIs(t, err, sink.ErrDenied)
 	require.ErrorContains(t, err, "permission denied for table partitions")
-	require.ErrorContains(t, err, "INSERT, UPDATE and DELETE")
+	require.ErrorContains(t, err, "INSERT, UPDATE, DELETE and TRUNCATE")
 	_, err = l.Claim(within(t), 0)
 	require.ErrorIs(t, err, sink.ErrDenied)
 	_, err = l.Redrive(within(t), claim, s.ID)
@@ -61,7 +61,29 @@ GRANT USAGE ON SCHEMA steno TO `+role+`; GRANT SELECT ON ALL TABLES IN SCHEMA st
 	ended, _ := own(t, l, "one")
 	err = await(t, ended)
 	require.ErrorIs(t, err, sink.ErrDenied)
-	require.ErrorContains(t, err, "INSERT, UPDATE and DELETE")
+	require.ErrorContains(t, err, "INSERT, UPDATE, DELETE and TRUNCATE")
+}
+
+// TestWhatASinkIsToldToNeedIsEnough: to store, and to make the words anew.
+func TestWhatASinkIsToldToNeedIsEnough(t *testing.T) {
+	url := pgtest.Database(t)
+	config, err := pgx.ParseConfig(url)
+	require.NoError(t, err)
+	role := "role_" + config.Database
+	first := open(t, url) // others have made the tables
+	require.NoError(t, first.Close())
+	asRole(t, url, `GRANT USAGE ON SCHEMA steno TO `+role+`; GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA steno TO `+role+
+		`; GRANT USAGE ON ALL SEQUENCES IN SCHEMA steno TO `+role)
+	l := open(t, url)
+	t.Cleanup(func() { _ = l.Close() })
+	say(t, l, ledgertest.NewScript("one"), "words")
+	n, err := l.Index(within(t))
+	require.NoError(t, err)
+	require.Positive(t, n)
+	execute(t, url, `DELETE FROM steno.index_version`)
+	again, err := l.Index(within(t))
+	require.NoError(t, err)
+	require.Equal(t, n, again)
 }
 
 // TestALoginThatIsRefused is no server that is away.
