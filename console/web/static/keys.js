@@ -18,6 +18,8 @@ export function keysDialog() {
   return d
 }
 
+const scrolling = new Set(['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', ' ', 'Home', 'End'])
+
 /** onKey does what a key says. @param {KeyboardEvent} e */
 export function onKey(e, page) {
   if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || document.querySelector('dialog[open]')) return
@@ -26,6 +28,7 @@ export function onKey(e, page) {
   if (writes) return
   const presses = on.matches?.('button, summary, a[href], input[type=checkbox]')
   if (presses && (e.key === 'Enter' || e.key === ' ')) return
+  if (scrolling.has(e.key) && on.closest?.('[tabindex="0"]:not([data-scroller])')) return // it scrolls
   let done = true
   switch (e.key) {
     case '?': page.help(); break
