@@ -83,6 +83,11 @@ var extreme = []string{
 	nested("- ", 300), nested("1. ", 300), strings.Repeat("- ", 5000) + "a", strings.Repeat("- a\n", 10_000), strings.Repeat("# a\n", 10_000),
 	strings.Repeat("|", 20_000) + "\n" + strings.Repeat("-|", 20_000), strings.Repeat("| a ", 2000) + "\n" + strings.Repeat("|-", 2000) + strings.Repeat("\n| b", 500),
 	strings.Repeat("a\n|-|\n", 5000), strings.Repeat("a\n", 10_000) + "---", strings.Repeat("[a]: b\n", 10_000), strings.Repeat("a  \n", 10_000), strings.Repeat("a@b.", 10_000), strings.Repeat("www.", 10_000),
+	strings.Repeat("*a ", 10_000) + strings.Repeat("a* ", 10_000), "![" + strings.Repeat("*a ", 10_000) + strings.Repeat("a* ", 10_000) + "](b)",
+	strings.Repeat("![", 10_000) + strings.Repeat("](a)", 10_000), strings.Repeat("[", 50_000) + strings.Repeat("[a](b)", 5000), strings.Repeat("*a ", 50_000) + strings.Repeat("[a](b)", 5000),
+	strings.Repeat("-a\n", 50_000), strings.Repeat("a\n", 10_000) + "a|b\n-|-\n" + strings.Repeat("---\n", 10_000), strings.Repeat("a\n\n[a]: b\n\n", 5000),
+	"# a" + strings.Repeat(" ", 100_000) + "b", "a" + strings.Repeat(" ", 100_000) + "b\nc", "a\n:-" + strings.Repeat(" ", 100_000) + "x",
+	"http://a.b" + strings.Repeat(")", 50_000), "a@b.c " + strings.Repeat("w", 100_000), strings.Repeat("a.", 50_000) + "@", "http://a.b" + strings.Repeat("&a;", 50_000),
 }
 
 // nested is a list in a list in a list.

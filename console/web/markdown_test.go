@@ -238,6 +238,7 @@ func TestHostileMarkdown(t *testing.T) {
 				into.replaceChildren(...markdown(s));
 				const took = performance.now() - began;
 				if (took > 100) slow.push(took.toFixed(0) + " ms for " + s.slice(0, 30) + " … of " + s.length);
+				if (took > 2500) bad.push(s.slice(0, 30) + " … of " + s.length + " takes " + took.toFixed(0) + " ms");
 				const found = %s;
 				if (found.length) bad.push(s + " gives " + found);
 			}

@@ -8,6 +8,7 @@ import { Transcript } from './transcript.js'
 
 const main = document.getElementById('main')
 let view = null
+let shown = '' // path and query of what is shown
 
 /** go shows an address of this page. @param {string} to @param {boolean} [replace] the entry in the history */
 export function go(to, replace = false) {
@@ -22,6 +23,7 @@ function show() {
   view?.close()
   view = null
   const url = new URL(location.href)
+  shown = url.pathname + url.search
   delete document.body.dataset.ready
   const key = transcriptKey(url.pathname)
   if (key !== null) {
@@ -49,14 +51,19 @@ function transcriptKey(path) {
 
 // Links inside the page need no new page.
 document.addEventListener('click', (e) => {
+  if (e.target.closest?.('a.skip')) {
+    e.preventDefault()
+    main.focus()
+    return
+  }
   const a = e.target.closest?.('a[href]')
   if (a === null || a === undefined || e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return
   const url = new URL(a.href)
-  if (url.origin !== location.origin || a.target === '_blank' || url.pathname.startsWith('/v1/') || a.hash === '#main') return
+  if (url.origin !== location.origin || a.target === '_blank' || url.pathname.startsWith('/v1/')) return
   e.preventDefault()
   go(url.href)
 })
-addEventListener('popstate', show)
+addEventListener('popstate', () => { if (location.pathname + location.search !== shown) show() })
 addEventListener('hashchange', () => {
   if (/^#\d+$/.test(location.hash)) view?.toSeq?.(Number(location.hash.slice(1)))
 })

@@ -25,7 +25,7 @@ export function onKey(e, page) {
   const writes = on.matches?.('input:not([type=range]):not([type=checkbox]), select, textarea, [contenteditable]')
   if (writes) return
   // what scrolls by itself has the keys that scroll
-  if (on.matches?.('[tabindex="0"]:not([data-scroller])') && /^(?:Arrow|Page|Home|End| )/.test(e.key)) return
+  if (on.closest?.('[tabindex="0"]:not([data-scroller])') && /^(?:Arrow|Page|Home|End| )/.test(e.key)) return
   const presses = on.matches?.('button, summary, a[href], input[type=checkbox]')
   if (presses && (e.key === 'Enter' || e.key === ' ')) return
   let done = true

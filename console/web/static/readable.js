@@ -19,7 +19,7 @@ export function unbase64(v) {
   if (encoded === undefined) return undefined
   try {
     const bytes = Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0))
-    return new TextDecoder('utf-8').decode(bytes)
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   } catch {
     return undefined
   }

@@ -44,8 +44,8 @@ export function update(view, row, item, index) {
     if (row.selected) row.setAttribute('aria-current', 'true')
     else row.removeAttribute('aria-current')
   }
-  stand(row, 'aria-posinset', index + 1)
-  stand(row, 'aria-setsize', view.model.complete ? view.fold.items.length : -1)
+  stand(row, 'aria-posinset', view.window.placeOf(index))
+  stand(row, 'aria-setsize', !view.model.complete ? -1 : view.records ? view.fold.items.length : view.fold.shown)
   separate(view, row, item, index)
 }
 

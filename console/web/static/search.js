@@ -108,7 +108,7 @@ export class Search {
 /** marked cuts a text at ranges of its UTF-8 bytes: [text, whether it matches]. */
 export function marked(s, ranges) {
   const bytes = new TextEncoder().encode(s)
-  const decode = (from, to) => new TextDecoder().decode(bytes.subarray(from, to))
+  const decode = (from, to) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(from, to))
   const out = []
   let at = 0
   for (const [from, to] of ranges) {

@@ -29,6 +29,7 @@ export class Transcript {
     this.typing = null // when pieces came, by store_seq, up to typingTo
     this.typingTo = 0
     this.seconds = 0
+    this.told = 0 // number of the last event that was looked at for what is said aloud
     this.model = new Model(key, () => this.changed())
     this.draw()
     this.open()
@@ -265,6 +266,24 @@ export class Transcript {
     this.showPill()
     this.replay.changed()
     this.inspector.changed()
+    this.tell()
+  }
+
+  // tell says of what came since the last time what nobody should miss: the end of a turn, a permission that waits.
+  tell() {
+    const m = this.model
+    const live = m.complete && m.connection === 'live'
+    let words = ''
+    for (let seq = live ? this.told + 1 : m.seen + 1; seq <= m.seen; seq++) {
+      const kind = this.fold.itemOf[seq]?.kind
+      if (kind === 'stop') words = 'The turn has ended.'
+      if (kind !== 'tool' && kind !== 'permission') continue
+      const { source, value } = m.parsed(seq).kind
+      if (source === 'session/request_permission') words = 'The agent asks for permission: ' + oneLine(value?.toolCall?.title ?? 'of what, it does not say')
+      else if (source === 'session/request_permission/decision') words = ''
+    }
+    this.told = m.seen
+    if (words !== '') say(words)
   }
 
   showLag() {

@@ -43,7 +43,7 @@ export function day(at, now = new Date()) {
 /** minute is a time of day. @param {Date} at */
 export function minute(at) { return minutes.format(at) }
 
-/** date is a moment, in full, here and in UTC. @param {Date} at */
+/** moment is a time, in full, here and in UTC. @param {Date} at */
 export function moment(at) {
   return days.format(at) + ', ' + at.toLocaleTimeString('en-GB') + ' (' + at.toISOString().replace('T', ' ').replace(/\.?0*Z$/, '') + ' UTC)'
 }

@@ -6,6 +6,7 @@ import { Heights } from './heights.js'
 const near = 500 // px around the view that are in the document as well
 const atOnce = 5 // new rows outside the view that are made in one frame
 const onPaper = 3000 // rows of a list that is printed whole
+const held = 200 // rows at most that stay in the document since the reader holds them
 const bottom = 24 // px from the end that still count as being there
 
 export class Window {
@@ -21,13 +22,14 @@ export class Window {
     this.sheet = sheet
     this.view = view
     this.heights = new Heights()
-    this.known = 0 // indexes up to which heights are those of the items
+    this.known = 0 // indexes up to which heights and places are those of the items
+    this.places = [] // how many items are shown up to each one
     this.count = 0
     this.rows = new Map() // item → row
     this.follow = false
     this.anchor = null // {item, offset}: what stands at the top of the view
     this.top = 0 // scrollTop, as it was last
-    this.expected = -1 // scrollTop that was set here
+    this.expected = NaN // scrollTop that was set here
     this.sizes = true // are to be read again
     this.high = this.offset = this.below = 0
     this.from = this.to = 0 // the rows that are there
@@ -63,11 +65,15 @@ export class Window {
   }
 
   onScroll() {
-    const top = this.top = this.scroller.scrollTop
+    const s = this.scroller
+    const was = this.top
+    const top = this.top = s.scrollTop
     const own = Math.abs(top - this.expected) < 2
-    this.expected = -1
+    this.expected = NaN
     if (own) return
-    this.follow = this.atEnd()
+    // Upwards leads away from the end, however short the step is, unless the end itself came nearer.
+    if (top > was) this.follow ||= this.atEnd()
+    else if (top < was && s.scrollHeight - s.clientHeight - top > 1) this.follow = false
     this.settle(top)
     this.view.scrolled()
     this.ask()
@@ -128,11 +134,19 @@ export class Window {
     const from = Math.min(this.known, count)
     if (from < count || this.heights.count !== count) {
       this.heights.resize(count, from)
-      for (let i = from; i < count; i++) this.heights.set(i, this.heightOf(items[i]))
+      this.places.length = from
+      for (let i = from, n = from > 0 ? this.places[from - 1] : 0; i < count; i++) {
+        this.heights.set(i, this.heightOf(items[i]))
+        if (this.view.shown(items[i])) n++
+        this.places.push(n)
+      }
       this.heights.settle(from)
     } else this.heights.settle()
     this.known = count
   }
+
+  /** placeOf is which of those that are shown an item is, from 1. @param {number} index */
+  placeOf(index) { return this.places[index] }
 
   /** whole puts all rows into the document, for paper, where they are not too many. */
   whole(on) {
@@ -202,14 +216,24 @@ export class Window {
   fill(top) {
     const items = this.view.items()
     const want = this.range(top, items).filter((i) => this.view.shown(items[i]))
+    this.from = want.length > 0 ? want[0] : 0
+    this.to = want.length > 0 ? want[want.length - 1] + 1 : 0
     const keep = new Set()
     for (const i of want) keep.add(items[i])
+    let more = 0 // that are held
     for (const [item, row] of this.rows) {
       if (keep.has(item)) continue
+      const i = this.indexOf(item)
+      if (i >= 0 && more < held && this.view.shown(item) && isHeld(row)) {
+        want.push(i)
+        more++
+        continue
+      }
       this.resizes.unobserve(row)
       row.remove()
       this.rows.delete(item)
     }
+    want.sort((a, b) => a - b)
     let next = this.sheet.firstElementChild
     for (const i of want) {
       const item = items[i]
@@ -224,10 +248,17 @@ export class Window {
         if (row !== next) this.sheet.insertBefore(row, next)
         else next = next.nextElementSibling
       }
+      this.lift(row, i < this.from || i >= this.to ? this.heights.top(i) : -1)
     }
-    this.from = want.length > 0 ? want[0] : 0
-    this.to = want.length > 0 ? want[want.length - 1] + 1 : 0
     this.pad()
+  }
+
+  // lift puts a row that is held where it would stand, outside of those that are near; -1 puts it back among them.
+  lift(row, top) {
+    if (top < 0 && row.lifted === undefined) return
+    row.lifted = top < 0 ? undefined : top
+    row.toggleAttribute('data-lifted', top >= 0)
+    row.style.top = top < 0 ? '' : top + 'px'
   }
 
   // range are the indexes of the items whose rows are to be there: all that are in sight, and of those around it as many
@@ -276,4 +307,11 @@ export class Window {
     }
     return changed
   }
+}
+
+// isHeld reports whether the focus or what is selected is in a row.
+function isHeld(row) {
+  if (row.contains(document.activeElement)) return true
+  const chosen = getSelection()
+  return !chosen.isCollapsed && chosen.containsNode(row, true)
 }

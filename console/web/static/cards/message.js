@@ -27,10 +27,11 @@ export function textOf(view, item) {
  */
 export function message(view, item, before) {
   const s = textOf(view, item)
-  const goesOn = before !== undefined && before.grown.shown !== '' && s.startsWith(before.grown.shown) && !defines.test(s)
+  const goesOn = before !== undefined && before.grown.shown !== '' && before.grown.plain === null && s.startsWith(before.grown.shown) && !defines.test(s)
   const body = goesOn ? before.body : el('div.md', { dir: 'auto', data: { text: true } })
   setData(body, { caret: item.open || view.isTyping(item) })
-  const grown = goesOn ? before.grown : new Growing(body)
+  const grown = goesOn ? before.grown : new Growing(body, item.open)
+  grown.grows = item.open
   const nodes = [body]
   let whole = item.open || s.length <= long || goesOn && s.length === grown.shown.length || item.folds?.get('whole') === true
   const grow = (t) => {

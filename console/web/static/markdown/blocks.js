@@ -230,7 +230,7 @@ class Parser {
         this.closeTo(container)
         const b = this.begin('heading', this.holder(container))
         b.level = m[1].length
-        b.text = s.slice(this.next + m[0].length).replace(/(^|[ \t]+)#+[ \t]*$/, '').trim()
+        b.text = headingText(s.slice(this.next + m[0].length))
         this.close(b)
         return { block: b, leaf: true, done: true }
       }
@@ -246,9 +246,9 @@ class Parser {
         return { block: b, leaf: true, done: true }
       }
     }
-    if (inParagraph && (c === '=' || c === '-') && unmatched === null && container.lines.length > 0 && tableAt(container.lines) < 0) {
-      const m = /^(=+|-+)[ \t]*$/.exec(s.slice(this.next))
-      if (m !== null && this.define(container)) {
+    if (inParagraph && (c === '=' || c === '-') && unmatched === null && container.lines.length > 0 && /^(?:=+|-+)[ \t]*$/.test(s.slice(this.next))) {
+      container.isTable ||= tableAt(container.lines) >= 0
+      if (!container.isTable && this.define(container)) {
         container.type = 'heading'
         container.level = c === '=' ? 1 : 2
         container.text = container.lines.join('\n').trim()
@@ -337,7 +337,7 @@ class Parser {
   closeParagraph(b) {
     if (!this.define(b)) {
       const siblings = b.parent.children
-      siblings.splice(siblings.indexOf(b), 1)
+      siblings.splice(siblings.lastIndexOf(b), 1)
       return
     }
     const table = tableOf(b)
@@ -351,8 +351,8 @@ class Parser {
     }
     if (table !== null) {
       const siblings = b.parent.children
-      if (b.lines.length === 0) siblings[siblings.indexOf(b)] = table
-      else siblings.splice(siblings.indexOf(b) + 1, 0, table)
+      if (b.lines.length === 0) siblings[siblings.lastIndexOf(b)] = table
+      else siblings.splice(siblings.lastIndexOf(b) + 1, 0, table)
     }
   }
 
@@ -389,6 +389,21 @@ class Parser {
   }
 }
 
+// headingText is a heading's line without the number signs that may close it.
+function headingText(s) {
+  const t = ended(s)
+  let n = t.length
+  while (t[n - 1] === '#') n--
+  return (n === t.length || n > 0 && t[n - 1] !== ' ' && t[n - 1] !== '\t' ? t : t.slice(0, n)).trim()
+}
+
+// ended is a line without the spaces and tabs at its end. An expression would look from each of them.
+function ended(s) {
+  let n = s.length
+  while (n > 0 && (s[n - 1] === ' ' || s[n - 1] === '\t')) n--
+  return s.slice(0, n)
+}
+
 function closeCode(b) {
   const lines = b.lines
   if (!b.fence) while (lines.length > 0 && lines.at(-1).trim() === '') lines.pop()
@@ -417,7 +432,7 @@ function endsBlank(b) {
 // tableAt is the line of a paragraph under a table's header, which says that it is one; -1 where there is none.
 function tableAt(lines) {
   for (let i = 1; i < lines.length; i++) {
-    if (!/^[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/.test(lines[i]) || !/[|:-]/.test(lines[i])) continue
+    if (!/^\|?[ \t]*:?-+:?(?:[ \t]*\|[ \t]*:?-+:?)*[ \t]*\|?$/.test(ended(lines[i]))) continue
     const fits = cells(lines[i - 1]).length === cells(lines[i]).length
     return fits && (lines[i].includes('|') || lines[i - 1].includes('|')) ? i : -1
   }

@@ -1,17 +1,20 @@
 // A text that grows: blocks that are finished stay as they are, only the last one is made anew, and code that is being
 // written is appended to.
 
-import { text } from '../dom.js'
+import { el, text } from '../dom.js'
 import { block } from './render.js'
 import { blocks } from './blocks.js'
 
 const slow = 12_000 // characters of an open block from which on it is not made anew each time
 const pauseOf = 400 // ms between two times then
+const most = 50_000 // characters of an open block that are read as Markdown while it grows
 
 export class Growing {
-  /** @param {HTMLElement} into */
-  constructor(into) {
+  /** @param {HTMLElement} into @param {boolean} [grows] more is to come: of a block without end only the beginning is read, the rest is plain text */
+  constructor(into, grows = false) {
     this.into = into
+    this.grows = grows
+    this.plain = null // what holds that rest
     this.shown = '' // the text that is there
     this.from = 0 // where the open block begins in it
     this.open = [] // the open block's elements
@@ -27,6 +30,11 @@ export class Growing {
       this.from = 0
       this.open = []
       this.fence = null
+      this.plain = null
+    } else if (this.plain !== null) {
+      text(this.plain, s.slice(this.shown.length))
+      this.shown = s
+      return
     } else if (this.fence !== null && this.append(s.slice(this.shown.length))) {
       this.shown = s
       return
@@ -54,7 +62,21 @@ export class Growing {
   }
 
   make(now) {
-    const rest = this.shown.slice(this.from)
+    let from = -1
+    while (this.grows && this.shown.length - this.from > most && from !== this.from) {
+      from = this.from
+      this.read(this.shown.slice(from, from + most))
+    }
+    if (from === this.from) {
+      this.plain = el('p.plain', { title: 'Markdown is read when this is whole.' })
+      text(this.plain, this.shown.slice(from + most))
+      this.into.append(this.plain)
+    } else this.read(this.shown.slice(this.from))
+    this.made = now
+  }
+
+  // read makes the blocks of what is behind the finished ones.
+  read(rest) {
     const { root, refs, starts } = blocks(rest)
     for (const e of this.open) e.remove()
     this.open = []
@@ -76,7 +98,6 @@ export class Growing {
       }
     })
     if (last >= 0) this.from += starts[stays]
-    this.made = now
   }
 }
 

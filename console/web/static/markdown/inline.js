@@ -31,6 +31,7 @@ class Scanner {
     this.tail = this.head
     this.delimiters = null // the last one
     this.brackets = []
+    this.barred = 0 // brackets from the first one on that can be no links, since there is a link inside them
     this.ticks = null
     this.links = bare(s)
     this.link = 0
@@ -49,7 +50,7 @@ class Scanner {
       this.step(link?.start ?? s.length)
     }
     this.emphasise(null)
-    return list(this.head.next, 0)
+    return list(this.head.next)
   }
 
   step(limit) {
@@ -116,7 +117,7 @@ class Scanner {
     let hard = false
     if (tail.type === 'text') {
       hard = tail.text.endsWith('  ')
-      tail.text = tail.text.replace(/ +$/, '')
+      tail.text = ended(tail.text)
     }
     this.push({ type: hard ? 'break' : 'soft' })
     this.pos++
@@ -182,6 +183,7 @@ class Scanner {
 
   // emphasise pairs delimiters behind a bottom.
   emphasise(bottom) {
+    if (this.delimiters === bottom) return
     const bottoms = new Map()
     let closer = this.delimiters
     while (closer !== null && closer.before !== bottom) closer = closer.before
@@ -241,7 +243,7 @@ class Scanner {
   bracket(image) {
     const node = this.push({ type: 'text', text: image ? '![' : '[' })
     this.pos += node.text.length
-    this.brackets.push({ node, image, active: true, start: this.pos, delimiters: this.delimiters })
+    this.brackets.push({ node, image, start: this.pos, delimiters: this.delimiters })
     this.push({ type: 'text', text: '' })
   }
 
@@ -250,7 +252,9 @@ class Scanner {
     this.pos++
     const opener = this.brackets.pop()
     if (opener === undefined) return this.text(']')
-    const target = opener.active ? this.target(opener, start) : null
+    const active = opener.image || this.brackets.length >= this.barred
+    this.barred = Math.min(this.barred, this.brackets.length)
+    const target = active ? this.target(opener, start) : null
     if (target === null) return this.text(']')
     this.emphasise(opener.delimiters)
     const node = { type: opener.image ? 'image' : 'link', href: target.href, title: target.title, first: opener.node.next, prev: opener.node.prev, next: null }
@@ -258,7 +262,7 @@ class Scanner {
     node.prev.next = node
     this.tail = node
     if (opener.image) node.alt = plainOf(node.first)
-    else for (const b of this.brackets) if (!b.image) b.active = false // no link inside a link
+    else this.barred = this.brackets.length // no link inside a link
   }
 
   // target is what a bracket leads to; null if to nothing.
@@ -315,26 +319,37 @@ function pairs(opener, closer) {
   return !((opener.closes || closer.opens) && closer.original % 3 !== 0 && (opener.original + closer.original) % 3 === 0)
 }
 
-// list makes an array of linked nodes, and joins texts that are neighbours.
-function list(node, depth) {
-  const out = []
-  for (; node !== null && node !== undefined; node = node.next) {
-    if (node.type === 'text') {
-      if (node.text === '') continue
-      if (out.at(-1)?.type === 'text') out.at(-1).text += node.text
-      else out.push({ type: 'text', text: node.text })
+// list makes arrays of linked nodes, and joins texts that are neighbours. What is nested deeper than deepest stands
+// where it would begin.
+function list(first) {
+  const all = []
+  const around = [] // the nodes around this one, and what they were put into
+  let into = all
+  for (let node = first; ;) {
+    if (node === null || node === undefined) {
+      const outer = around.pop()
+      if (outer === undefined) return all
+      if (outer.made?.type === 'link') outer.made.children = unlinked(outer.made.children)
+      into = outer.into
+      node = outer.node.next
       continue
     }
     if (node.first !== undefined) {
-      const children = list(node.first, depth + 1)
-      if (depth >= deepest) {
-        out.push(...children)
-        continue
+      const made = around.length < deepest ? { type: node.type, href: node.href, title: node.title, alt: node.alt, children: [] } : null
+      around.push({ node, into, made })
+      if (made !== null) {
+        into.push(made)
+        into = made.children
       }
-      out.push({ type: node.type, href: node.href, title: node.title, alt: node.alt, children: node.type === 'link' ? unlinked(children) : children })
-    } else out.push(node)
+      node = node.first
+      continue
+    }
+    const last = into.at(-1)
+    if (node.type !== 'text') into.push(node)
+    else if (last?.type === 'text') last.text += node.text
+    else if (node.text !== '') into.push({ type: 'text', text: node.text })
+    node = node.next
   }
-  return out
 }
 
 // unlinked is what a link holds: no other link.
@@ -342,16 +357,33 @@ function unlinked(children) {
   return children.flatMap((c) => (c.type === 'link' ? unlinked(c.children) : c.children ? [{ ...c, children: unlinked(c.children) }] : [c]))
 }
 
-function plainOf(node) {
+function plainOf(first) {
   let s = ''
-  for (; node !== null && node !== undefined; node = node.next) {
+  const behind = [] // where it goes on behind what is nested
+  for (let node = first; ;) {
+    if (node === null || node === undefined) {
+      if (behind.length === 0) return s
+      node = behind.pop()
+      continue
+    }
+    if (node.alt === undefined && node.first !== undefined) {
+      behind.push(node.next)
+      node = node.first
+      continue
+    }
     if (node.type === 'soft' || node.type === 'break') s += ' '
     else if (node.alt !== undefined) s += node.alt
-    else if (node.first !== undefined) s += plainOf(node.first)
     else if (node.children !== undefined) for (const c of node.children) s += c.text ?? ''
     else s += node.text ?? ''
+    node = node.next
   }
-  return s
+}
+
+// ended is a text without the spaces at its end.
+function ended(s) {
+  let n = s.length
+  while (n > 0 && s[n - 1] === ' ') n--
+  return s.slice(0, n)
 }
 
 function charBefore(s, i) {
@@ -440,26 +472,56 @@ function entityAt(s, i) {
   return { text: bad ? '\ufffd' : String.fromCodePoint(code), length: m[0].length }
 }
 
-const address = /(?:https?:\/\/|www\.)[^\s<]+|[\w.+-]+@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+/gi
+const web = /(?:https?:\/\/|www\.)[^\s<]+/gi
+const domain = /[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+/y
+const local = /[\w.+-]/
+
+// addresses gives what looks like an address of the web or of a mailbox, from left to right.
+function* addresses(s) {
+  let ofWeb = webAfter(s, 0)
+  let ofMail = mailAfter(s, 0)
+  for (;;) {
+    const next = ofWeb !== null && (ofMail === null || ofWeb.index <= ofMail.index) ? ofWeb : ofMail
+    if (next === null) return
+    yield next
+    const end = next.index + next.text.length
+    if (ofWeb !== null && ofWeb.index < end) ofWeb = webAfter(s, end)
+    if (ofMail !== null && ofMail.index < end) ofMail = mailAfter(s, end)
+  }
+}
+
+function webAfter(s, at) {
+  web.lastIndex = at
+  const m = web.exec(s)
+  return m === null ? null : { index: m.index, text: m[0], isMail: false }
+}
+
+function mailAfter(s, at) {
+  for (let i = s.indexOf('@', at); i >= 0; i = s.indexOf('@', i + 1)) {
+    let index = i
+    while (index > at && local.test(s[index - 1])) index--
+    domain.lastIndex = i + 1
+    const m = index < i ? domain.exec(s) : null
+    if (m !== null) return { index, text: s.slice(index, i + 1) + m[0], isMail: true }
+  }
+  return null
+}
 
 // bare finds addresses that are links without any mark.
 function bare(s) {
   if (!/:\/\/|www\.|@/i.test(s)) return []
   const out = []
-  for (const m of s.matchAll(address)) {
-    const before = m.index === 0 ? '' : s[m.index - 1]
+  for (const { index, text, isMail } of addresses(s)) {
+    const before = index === 0 ? '' : s[index - 1]
     if (before !== '' && !/[\s*_~(]/.test(before)) continue
-    let t = m[0]
-    const isMail = !/^(?:https?:\/\/|www\.)/i.test(t)
     if (isMail) {
-      if (/[-_]$/.test(t)) continue
-      out.push({ start: m.index, end: m.index + t.length, href: 'mailto:' + t })
+      if (!/[-_]$/.test(text)) out.push({ start: index, end: index + text.length, href: 'mailto:' + text })
       continue
     }
-    t = trimmed(t)
+    const t = trimmed(text)
     const host = t.replace(/^https?:\/\//i, '').split(/[/?#:]/)[0]
     if (!/^[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*$/u.test(host) || /^www\./i.test(t) && !host.includes('.', 4)) continue
-    if (!/^https?:/i.test(t) || host.includes('.') || /^localhost$/i.test(host)) out.push({ start: m.index, end: m.index + t.length, href: (/^www/i.test(t) ? 'http://' : '') + t })
+    if (!/^https?:/i.test(t) || host.includes('.') || /^localhost$/i.test(host)) out.push({ start: index, end: index + t.length, href: (/^www/i.test(t) ? 'http://' : '') + t })
   }
   return out
 }

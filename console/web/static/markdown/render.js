@@ -87,8 +87,14 @@ function link(n) {
   const a = el('a', { href, rel: 'noreferrer noopener', target: '_blank', title: oneLine(n.href) })
   spans(a, n.children)
   const host = hostOf(href)
-  if (!n.bare && !a.textContent.includes(host)) a.dataset.where = host
+  if (!n.bare && !names(a.textContent, host)) a.dataset.where = host
   return a
+}
+
+// names reports whether a text is an address of a host. One that has the host anywhere else may lead anywhere.
+function names(s, host) {
+  const t = s.trim().toLowerCase().replace(/^(?:https?:\/\/|mailto:)/, '')
+  return t.startsWith(host.toLowerCase()) && /^(?:[/?#]\S*)?$/.test(t.slice(host.length))
 }
 
 function hostOf(href) {
