@@ -57,6 +57,11 @@ func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
 	if err != nil {
 		return Checked{}, err
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.contents.damaged)) {
+		if !slices.ContainsFunc(c.findings, func(f verify.Finding) bool { return f.File == name }) {
+			c.find(verify.BadFile, name, "%v", c.contents.damaged[name])
+		}
+	}
 	report.Findings = append(c.findings, report.Findings...)
 	return Checked{
 		Report: report, Seals: c.seals, Keys: slices.Sorted(maps.Keys(c.keys)),
@@ -83,6 +88,7 @@ type folder struct {
 	begun []uint64
 	links map[uint64]string // SHA-256 of each seal
 	note  map[uint64]bool
+	noted map[uint64]string // SHA-256 of each seal, as its note has it
 }
 
 // logged is a namespace's log.
@@ -130,7 +136,7 @@ func (c *check) namespace(name string) *logged {
 
 func (c *check) captureFolder(id schema.Identity) *folder {
 	if c.folders[id] == nil {
-		c.folders[id] = &folder{sizes: map[string]int64{}, links: map[uint64]string{}, note: map[uint64]bool{}}
+		c.folders[id] = &folder{sizes: map[string]int64{}, links: map[uint64]string{}, note: map[uint64]bool{}, noted: map[uint64]string{}}
 	}
 	return c.folders[id]
 }
@@ -250,6 +256,7 @@ func (c *check) signed(ctx context.Context, id schema.Identity, f *folder, s *Se
 		return err
 	}
 	n, by, err := openNote(text, c.o.Trusted)
+	f.noted[s.Last] = n.sha256
 	if by.Hash != "" {
 		c.keys[by.Hash] = true
 	}

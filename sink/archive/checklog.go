@@ -72,16 +72,18 @@ func (c *check) entry(namespace string, e *Entry, listed map[schema.Identity]map
 		listed[id] = map[uint64]bool{}
 	}
 	listed[id][e.Last] = true
-	sum := ""
+	sum, wrong := "", Folder(id)+sealName(e.Last)
 	if f := c.folders[id]; f != nil {
-		sum = f.links[e.Last]
+		if sum = f.links[e.Last]; f.noted[e.Last] == sum { // two against one
+			wrong = logName(namespace, e.Number)
+		}
 	}
 	switch sum {
 	case e.SHA256:
 	case "":
 		c.find(verify.BadFile, Folder(id)+sealName(e.Last), "it is missing: entry %d of the log of seals names it", e.Number)
 	default:
-		c.find(verify.BadLog, Folder(id)+sealName(e.Last), "its bytes have SHA-256 %s, entry %d of the log of seals says %s", sum, e.Number, e.SHA256)
+		c.find(verify.BadLog, wrong, "%s has SHA-256 %s, entry %d of the log of seals says %s", Folder(id)+sealName(e.Last), sum, e.Number, e.SHA256)
 	}
 }
 

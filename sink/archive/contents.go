@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -10,8 +9,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
+	"sync"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
@@ -24,15 +22,24 @@ type Contents struct {
 	store    Store
 	captures map[schema.Identity]*sealed
 	order    []*sealed // by key
+
+	mu      sync.Mutex
+	damaged map[string]error // objects that cannot be read
 }
 
 // sealed is a capture with its seals, in the order in which they were made, at least one.
 type sealed struct {
 	id     schema.Identity
 	seals  []Seal
-	frames []string            // names of the parts, in order
-	events map[uint32][]string // of each session
-	open   map[uint32]*lines   // sessions that are being read
+	frames []namedPart            // in order
+	events map[uint32][]namedPart // of each session
+	open   map[uint32]*lines      // sessions that are being read
+}
+
+// namedPart is a part and the numbers of its lines.
+type namedPart struct {
+	name        string
+	first, last uint64
 }
 
 func (c *sealed) last() *Seal { return &c.seals[len(c.seals)-1] }
@@ -41,18 +48,19 @@ var _ verify.Ledger = (*Contents)(nil)
 
 // add takes a capture's seals in.
 func (c *Contents) add(id schema.Identity, seals []Seal) {
-	one := &sealed{id: id, seals: seals, events: map[uint32][]string{}, open: map[uint32]*lines{}}
+	one := &sealed{id: id, seals: seals, events: map[uint32][]namedPart{}, open: map[uint32]*lines{}}
 	for i := range seals {
 		for _, f := range seals[i].Files {
 			o, err := ParseObject(Folder(id) + f.Name)
 			if err != nil {
 				continue // the check of the seal says so
 			}
+			part := namedPart{f.Name, o.First, o.Last}
 			switch o.Kind {
 			case Frames:
-				one.frames = append(one.frames, f.Name)
+				one.frames = append(one.frames, part)
 			case Events:
-				one.events[o.Session] = append(one.events[o.Session], f.Name)
+				one.events[o.Session] = append(one.events[o.Session], part)
 			}
 		}
 	}
@@ -93,32 +101,6 @@ func (c *sealed) info() sink.CaptureInfo {
 	return info
 }
 
-// lines is a part that is being read, and where.
-type lines struct {
-	object io.Closer
-	zip    *zstd.Decoder
-	text   *bufio.Reader
-	part   int    // which of the session's
-	next   uint64 // number of the line that comes next
-}
-
-func (l *lines) close() {
-	l.zip.Close()
-	_ = l.object.Close() // it was only read
-}
-
-func (c *Contents) unpack(ctx context.Context, name string) (*lines, error) {
-	in, err := c.store.Open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	zip, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("unpack %s: %w", name, err), in.Close())
-	}
-	return &lines{object: in, zip: zip, text: bufio.NewReaderSize(zip, 64<<10)}, nil
-}
-
 // Events implements sink.Reader: it goes on where the call before it for this transcript ended, or begins
 // with the part that holds the first event wanted.
 func (c *Contents) Events(ctx context.Context, key schema.Transcript, after uint64, limit int) iter.Seq2[sink.Event, error] {
@@ -140,65 +122,61 @@ func (c *Contents) Events(ctx context.Context, key schema.Transcript, after uint
 	}
 }
 
-// event gives the event of that number; io.EOF behind the last.
+// event gives the event of that number, or the first behind it that can be had; io.EOF behind the last.
+// What is damaged is passed over, and noted.
 func (c *Contents) event(ctx context.Context, one *sealed, session uint32, number uint64) (sink.Event, error) {
-	l, err := c.at(ctx, one, session, number)
-	if err != nil {
+	for _, p := range one.events[session] {
+		if p.last < number {
+			continue
+		}
+		number = max(number, p.first)
+		e, err := c.eventIn(ctx, one, session, p, number)
+		if !errors.Is(err, errDamaged) {
+			return e, err
+		}
+		c.damage(Folder(one.id)+p.name, err)
+		number = p.last + 1
+	}
+	return sink.Event{}, io.EOF
+}
+
+// eventIn reads an event of a part, which may be open from the call before.
+func (c *Contents) eventIn(ctx context.Context, one *sealed, session uint32, p namedPart, number uint64) (sink.Event, error) {
+	l := one.open[session]
+	if l != nil && (l.name != p.name || number < l.next) {
+		l.close()
+		delete(one.open, session)
+		l = nil
+	}
+	if l == nil {
+		var err error
+		if l, err = c.unpack(ctx, one.id, p.name); err != nil {
+			return sink.Event{}, err
+		}
+		l.next = p.first
+		one.open[session] = l
+	}
+	if err := l.pass(number); err != nil {
 		return sink.Event{}, err
 	}
 	line, err := l.text.ReadBytes('\n')
 	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return sink.Event{}, fmt.Errorf("read event %d of session %d of %s in archive %s: %w", number, session, one.id, c.store, err)
+		return sink.Event{}, l.broken(err)
 	}
 	l.next++
 	return sink.Event{Seq: number, Bytes: bytes.TrimSuffix(line, []byte{'\n'})}, nil
 }
 
-// at opens the part that holds an event, unless it is open and stands there, and passes over the lines
-// before it.
-func (c *Contents) at(ctx context.Context, one *sealed, session uint32, number uint64) (*lines, error) {
-	parts := one.events[session]
-	which, first := -1, uint64(0)
-	for i, name := range parts {
-		o, err := ParseObject(Folder(one.id) + name)
-		if err == nil && o.First <= number && number <= o.Last {
-			which, first = i, o.First
-		}
+// damage notes an object that cannot be read, once.
+func (c *Contents) damage(name string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.damaged == nil {
+		c.damaged = map[string]error{}
 	}
-	l := one.open[session]
-	if l != nil && (which != l.part || number < l.next) {
-		l.close()
-		delete(one.open, session)
-		l = nil
+	if c.damaged[name] == nil {
+		c.damaged[name] = err
 	}
-	if which < 0 {
-		return nil, io.EOF
-	}
-	if l == nil {
-		var err error
-		if l, err = c.unpack(ctx, Folder(one.id)+parts[which]); err != nil {
-			return nil, err
-		}
-		l.part, l.next = which, first
-		one.open[session] = l
-	}
-	return l, l.pass(number)
-}
-
-// pass passes over the lines before a number.
-func (l *lines) pass(number uint64) error {
-	for l.next < number {
-		switch _, err := l.text.ReadSlice('\n'); {
-		case err == nil:
-			l.next++
-		case !errors.Is(err, bufio.ErrBufferFull): // of a long line more is to come
-			return err
-		}
-	}
-	return nil
 }
 
 // Close lets go of what is open.

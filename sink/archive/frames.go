@@ -52,16 +52,18 @@ func (s AllFrames) Frames(ctx context.Context) iter.Seq2[verify.Frame, error] {
 	}
 }
 
-// framesOf gives a capture's frames with their bytes. Behind an error there are no more.
+// framesOf gives a capture's frames with their bytes. Behind an error there are no more; one that is not of
+// the store is noted as damage of its part, too.
 func (c *Contents) framesOf(ctx context.Context, one *sealed) iter.Seq2[schema.Frame, error] {
 	return func(yield func(schema.Frame, error) bool) {
-		for _, name := range one.frames {
-			in, err := c.unpack(ctx, Folder(one.id)+name)
+		for _, p := range one.frames {
+			in, err := c.unpack(ctx, one.id, p.name)
 			if err != nil {
+				c.damage(Folder(one.id)+p.name, err)
 				yield(schema.Frame{}, err)
 				return
 			}
-			more := c.partOf(ctx, one, name, in, yield)
+			more := c.partOf(ctx, one, in, yield)
 			in.close()
 			if !more {
 				return
@@ -70,12 +72,16 @@ func (c *Contents) framesOf(ctx context.Context, one *sealed) iter.Seq2[schema.F
 	}
 }
 
-func (c *Contents) partOf(ctx context.Context, one *sealed, name string, in *lines, yield func(schema.Frame, error) bool) bool {
-	r := capturefile.NewReader(Folder(one.id)+name, in.text)
+func (c *Contents) partOf(ctx context.Context, one *sealed, in *lines, yield func(schema.Frame, error) bool) bool {
+	name := Folder(one.id) + in.name
+	r := capturefile.NewReader(name, in.text)
 	for {
 		f, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return true
+		}
+		if err != nil {
+			c.damage(name, err)
 		}
 		if err == nil && f.Blob != "" {
 			f.Data, err = c.blob(ctx, one.id, f.Blob)
