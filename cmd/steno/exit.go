@@ -19,6 +19,7 @@ const (
 	exitUsage       = 2
 	exitChanged     = 10 // anything changed, missing or added
 	exitGap         = 11 // consistent, but holding a gap frame
+	exitSignature   = 12 // a signature is not good
 	exitUnavailable = 69
 	exitConfig      = 78
 	exitSignal      = 128 // and the signal's number, as a shell says

@@ -42,3 +42,14 @@ func publicOf(private string) (string, error) {
 	}
 	return note.NewEd25519VerifierKey(parts[2], ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey))
 }
+
+// CheckPublic reports what is wrong with a public key; empty is none, and good.
+func CheckPublic(public string) error {
+	if public == "" {
+		return nil
+	}
+	if _, err := note.NewVerifier(public); err != nil {
+		return fmt.Errorf("read public key %q: %w", public, err)
+	}
+	return nil
+}
