@@ -124,7 +124,7 @@ func (s *session) toSeal(ctx context.Context, keys []string) (ids []schema.Ident
 		ids = append(ids, t.Transcript.Identity)
 	}
 	const page = 1000
-	for after, more := "", keys == nil; more; {
+	for after, more := "", len(keys) == 0; more; {
 		infos, err := s.ledger.Captures(ctx, after, page)
 		if err != nil {
 			return nil, err
