@@ -9,6 +9,7 @@ import (
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/archive"
 	"github.com/steno-io/steno/sink/postgres"
 )
 
@@ -58,6 +59,8 @@ func exitCode(err error) int {
 		return e.code
 	case errors.Is(err, errURL):
 		return exitUsage
+	case errors.Is(err, archive.ErrBundle):
+		return exitChanged
 	case errors.Is(err, holder.ErrGone), errors.Is(err, holder.ErrHeld), errors.Is(err, errUnreachable),
 		errors.Is(err, postgres.ErrUnreachable):
 		return exitUnavailable

@@ -29,6 +29,9 @@ func (a *app) verifyArchive(ctx context.Context, path, key string, asJSON bool) 
 	if err != nil {
 		return err
 	}
+	if checked.Seals == 0 && len(checked.Findings) == 0 && len(checked.Unfinished) == 0 {
+		return fmt.Errorf("verify: nothing is sealed in %s (steno seal --archive DIR seals)", path)
+	}
 	return a.sayChecked(&checked, asJSON)
 }
 
