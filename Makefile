@@ -1,4 +1,4 @@
-# Every target is one command; CI calls `make test` and `make lint`.
+# Every target is one command; .ci/run calls lint, test, interop, faults-short and the fuzz targets.
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -6,7 +6,7 @@ INPUTS  ?= 30000
 SEED    ?= 0
 FAULTS   = $(GO) test -tags faults -count=1
 
-.PHONY: build install demo test race e2e faults faults-short interop fuzz bench lint golden
+.PHONY: build install demo test race web e2e faults faults-short interop fuzz bench lint golden
 
 build:            ## bin/steno
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/steno ./cmd/steno
@@ -17,24 +17,28 @@ install:          ## into $GOBIN
 demo: build       ## the whole pipeline on bundled recordings
 	./bin/steno demo
 
-test:             ## all tests; the ledger's need PostgreSQL's programs, and say so
-	@./.ci/postgres
+test:             ## all tests; they need PostgreSQL's programs, Chromium and tmux, and say so
+	@./.ci/programs postgresql chromium tmux
 	$(GO) test -count=1 -timeout 20m ./...
 
 race:             ## all tests under the race detector
-	@./.ci/postgres
+	@./.ci/programs postgresql chromium tmux
 	$(GO) test -count=1 -race -timeout 60m ./...
 
+web:              ## the page in Chromium at full size: how evenly it draws, and pictures of it in bin/shots
+	@./.ci/programs chromium
+	$(GO) test -count=1 -v -timeout 30m ./console/web -args -long -shots $(CURDIR)/bin/shots
+
 e2e:              ## what docker-compose.yml describes, as processes: killed on the way, then compared
-	@./.ci/postgres
+	@./.ci/programs postgresql
 	$(GO) test -tags e2e -count=1 -v -timeout 2m ./deploy/e2e
 
 faults:           ## ten minutes of faults on one server and on three, clocks that jump, and a run that must fail
-	@./.ci/postgres
+	@./.ci/programs postgresql
 	$(FAULTS) -v -timeout 100m ./deploy/faults -args -duration 10m -clocks -outage 60s -seed $(SEED)
 
 faults-short:     ## the same within some three minutes, without the clocks
-	@./.ci/postgres
+	@./.ci/programs postgresql
 	$(FAULTS) -v -timeout 5m ./deploy/faults -args -seed $(SEED)
 
 interop:          ## A2A peers of the Go SDK, with and without the proxy; a module of its own

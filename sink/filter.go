@@ -17,6 +17,9 @@ type Filter struct {
 	// Agent is a part of the agent's name, in upper or lower case as one likes.
 	Agent  string
 	Status schema.Status
+	// Parked are captures whose transcripts have the status parked, whatever the ledger says of them. Lines
+	// that are given are as the ledger has them. The map is read only.
+	Parked map[schema.Identity]bool
 	Labels map[string]string // each with just this value
 	// Since and Until bound, the second exclusively, when something was said last (LastAt, or AddedAt where
 	// nothing was); in a search, when what is found was said.
@@ -47,8 +50,16 @@ func (f Filter) About(s Summary) bool {
 	return (f.Namespace == "" || f.Namespace == s.Transcript.Namespace) &&
 		(len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, s.Transcript.Namespace)) &&
 		(f.Protocol == "" || f.Protocol == s.Protocol) &&
-		(f.Status == "" || f.Status == s.Status) &&
+		(f.Status == "" || f.Status == f.status(s)) &&
 		f.IsAgent(s.Agent)
+}
+
+// status is a line's, with what is parked.
+func (f Filter) status(s Summary) schema.Status {
+	if f.Parked[s.Transcript.Identity] {
+		return schema.StatusParked
+	}
+	return s.Status
 }
 
 // IsAgent reports whether Agent is a part of an agent's name.

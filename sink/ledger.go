@@ -32,6 +32,9 @@ type Ledger interface {
 var (
 	// ErrFenced: another owner has claimed the partition.
 	ErrFenced = errors.New("partition has another owner")
+	// ErrDenied: the database does not let this role do it, or does not let it in. Another try cannot help;
+	// whoever looks after the database can.
+	ErrDenied = errors.New("a right is missing")
 	// ErrRefused: the database does not take what is in the batch, and would not take it later.
 	ErrRefused = errors.New("database refuses the content")
 )

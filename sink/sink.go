@@ -174,7 +174,7 @@ func retry[T any](ctx context.Context, s *Sink, what string, do func() (T, error
 
 func hopeless(err error) bool {
 	for _, end := range []error{
-		ErrFenced, ErrRefused, topology.ErrMissing, topology.ErrDrifted, topology.ErrBlob,
+		ErrFenced, ErrDenied, ErrRefused, topology.ErrMissing, topology.ErrDrifted, topology.ErrBlob,
 		nats.ErrConnectionClosed, jetstream.ErrStreamNotFound,
 	} {
 		if errors.Is(err, end) {

@@ -9,7 +9,8 @@ import (
 )
 
 // asAgent makes the test binary a small ACP agent. Its value is how the agent behaves at its end:
-// "exit" with status 7 on the prompt "die", else with 0 at the end of its input.
+// "exit" with status 7 on the prompt "die", else with 0 at the end of its input. What it is sent by the
+// notification mill/type it says, as a piece of its answer.
 const asAgent = "STENO_TEST_AS_AGENT"
 
 // testAgent answers a client: it thinks, asks for permission, runs a tool, answers in pieces.
@@ -32,6 +33,7 @@ func testAgent(in io.Reader, out, errs io.Writer) int {
 			Method string
 			Params struct {
 				Prompt []struct{ Text string }
+				Text   string
 			}
 		}
 		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
@@ -52,6 +54,8 @@ func testAgent(in io.Reader, out, errs io.Writer) int {
 			text("agent_thought_chunk", "Let me look.")
 			update(`"sessionUpdate":"tool_call","toolCallId":"t1","title":"Count sacks","status":"pending","rawInput":{"where":"store"}`)
 			say(`{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s-1","toolCall":{"toolCallId":"t1"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"}]}}`)
+		case "mill/type":
+			text("agent_message_chunk", m.Params.Text)
 		case "": // the answer to the permission request
 			update(`"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed","rawOutput":{"sacks":14}`)
 			for _, piece := range []string{"There ", "are ", "14 sacks – ", "café 😀", "."} {

@@ -148,7 +148,7 @@ func TestCommandsReadACluster(t *testing.T) {
 		require.Equal(t, ok(t, on(here, "show", key, "--times", "--raw", "--full")...), ok(t, on(there, "show", key, "--times", "--raw", "--full")...), key)
 		require.Equal(t, ok(t, on(here, "replay", key, "--json", "--idle-limit", "1us")...), ok(t, on(there, "replay", key, "--json", "--idle-limit", "1us")...), key)
 	}
-	for _, args := range [][]string{{"show"}, {"show", "orders"}, {"replay", "--idle-limit", "1us"}} {
+	for _, args := range [][]string{{"show"}, {"show", "orders"}, {"replay", "--idle-limit", "1us"}, {"export", "--format", "html"}, {"export", "orders", "--format", "md"}, {"export", "orders", "--frames"}} {
 		require.Equal(t, ok(t, on(here, args...)...), ok(t, on(there, args...)...), args)
 	}
 	for _, key := range []string{"orders", "no such key"} { // of neither
@@ -160,6 +160,7 @@ func TestCommandsReadACluster(t *testing.T) {
 
 	testSearchOfACluster(t, on, here, there)
 	testTailOfACluster(t, on, here, there)
+	testWatchOfACluster(t, there)
 
 	require.Contains(t, ok(t, on(there, "doctor")...), "none: all partitions are translated, and all records are numbered")
 	var h health
@@ -267,7 +268,7 @@ func TestFramesThatWaitBehindADeadLease(t *testing.T) {
 func TestAClusterThatCannotBeRead(t *testing.T) {
 	s, database := natstest.Start(t), pgtest.Database(t)
 	there := []string{"--nats", s.URL(), "--ledger", database}
-	for _, command := range []string{"ls", "show", "tail", "replay", "verify", "doctor", "close x"} {
+	for _, command := range []string{"ls", "show", "export", "tail", "replay", "verify", "doctor", "close x"} {
 		_, stderr, code := runHere(t, slices.Concat(strings.Fields(command), there)...)
 		require.Equal(t, exitConfig, code, stderr)
 		require.Contains(t, stderr, "no tables of steno are there; a sink makes them (start steno worker sink)")
@@ -288,7 +289,7 @@ func TestAClusterThatCannotBeRead(t *testing.T) {
 	require.Contains(t, stderr, "a newer steno made them")
 
 	bare := natstest.StartWith(t, natstest.Options{Bare: true})
-	sql(t, database, `UPDATE steno.version SET version = 2`)
+	sql(t, database, `UPDATE steno.version SET version = 3`)
 	for _, tt := range []struct {
 		nats, ledger string
 		code         int

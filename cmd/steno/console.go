@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/console/api"
+	"github.com/steno-io/steno/console/web"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/translate/stage"
 )
@@ -135,12 +136,12 @@ func (a *app) serveSession(ctx context.Context, command string, s *session, l ne
 }
 
 func (a *app) consoleServer(ctx context.Context, s *session, f *consoleFlags) (*api.Server, error) {
-	blobs, err := s.blobs(ctx)
+	frames, err := s.frames(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return api.New(api.Options{
-		Conn: s.conn, JS: s.js, Blobs: blobs, Ledger: s.ledger, Search: s.ledger, Partitions: s.info.Partitions,
+		Conn: s.conn, JS: s.js, Blobs: frames.Blobs, Ledger: s.ledger, Search: s.ledger, Folder: frames, Partitions: s.info.Partitions,
 		Parked: func(ctx context.Context) (ids []schema.Identity, err error) {
 			list, err := stage.ListParked(ctx, s.js)
 			for _, p := range list {
@@ -148,6 +149,6 @@ func (a *app) consoleServer(ctx context.Context, s *session, f *consoleFlags) (*
 			}
 			return ids, err
 		},
-		Namespaces: f.namespaces, Hosts: f.hosts, Grace: f.grace, Log: a.log,
+		Namespaces: f.namespaces, Hosts: f.hosts, Web: web.Handler(), Grace: f.grace, Log: a.log,
 	})
 }

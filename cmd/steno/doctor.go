@@ -15,6 +15,7 @@ import (
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -25,8 +26,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Say what works, what was recorded last, and what has not come through",
 		Long: `doctor opens the data directory as every command does, waits until what the
 journals hold is numbered, and says what it finds: who holds the directory, the
-last journal with its age, frames and events, what has not come through, and
-which captures are parked. It ends with 1 if something is wrong.
+last journal with its age, frames and events, what has not come through, which
+captures are parked, and which the ledger has and the streams have lost. It ends
+with 1 if something is wrong.
 
 Where a living tap publishes to a NATS of its own, doctor gives it a few seconds
 to come up with what its journal holds.
@@ -109,6 +111,14 @@ func (a *app) examine(ctx context.Context, s *session) (health, error) {
 			what = "waits to be folded again; it was parked"
 		}
 		h.problem("%s %s at frame %d: %s (%s)", p.Identity, what, p.Frame, p.Reason, p.FirstLine())
+	}
+	lost, err := s.lost(ctx)
+	if err != nil {
+		return h, err
+	}
+	if n := len(lost); n > 0 {
+		h.problem("%s has no frame of %s that the ledger has (%s%s): the streams were wiped, or are an older copy; what is numbered stays, and cannot be proved",
+			topology.Raw, plural(n, "capture"), lost[0], andMore(n-1))
 	}
 	if n := h.Ledger.Indexing.Failed; n > 0 {
 		h.problem("%s could not be indexed, and steno search does not find %s", plural(n, "event"), them(n))
@@ -299,6 +309,14 @@ func (h *health) counts() string {
 		text += fmt.Sprintf("; the search is %s behind", plural(n, "event"))
 	}
 	return text
+}
+
+// andMore stands for so many others.
+func andMore(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
 }
 
 // them stands for so many things.

@@ -11,6 +11,7 @@ import (
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/archive"
 	"github.com/steno-io/steno/sink/postgres"
+	"github.com/steno-io/steno/translate/lease"
 )
 
 // Exit codes; the first that applies counts.
@@ -65,7 +66,7 @@ func exitCode(err error) int {
 		errors.Is(err, postgres.ErrUnreachable):
 		return exitUnavailable
 	case errors.Is(err, topology.ErrDrifted), errors.Is(err, topology.ErrMissing), errors.Is(err, topology.ErrPartitions),
-		errors.Is(err, sink.ErrVersion):
+		errors.Is(err, sink.ErrVersion), errors.Is(err, sink.ErrDenied), errors.Is(err, postgres.ErrName), errors.Is(err, lease.ErrName):
 		return exitConfig
 	case errors.Is(err, syscall.EPIPE):
 		return exitPipe

@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,43 +52,11 @@ func (f *filterFlags) filter(a *app, now time.Time) (sink.Filter, error) {
 	if out.Labels, err = parseLabels(f.labels); err != nil {
 		return out, a.badValue(err, "label")
 	}
-	if out.Since, err = momentOf(f.since, now); err != nil {
+	if out.Since, err = sink.ParseMoment(f.since, now); err != nil {
 		return out, a.badValue(fmt.Errorf("--since %w", err), "since")
 	}
-	if out.Until, err = momentOf(f.until, now); err != nil {
+	if out.Until, err = sink.ParseMoment(f.until, now); err != nil {
 		return out, a.badValue(fmt.Errorf("--until %w", err), "until")
 	}
 	return out, nil
-}
-
-// momentOf reads a time, a day of this machine's zone, or how long before now; empty is the zero time.
-func momentOf(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return t, nil
-	}
-	for _, layout := range []string{time.DateOnly, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04"} {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return t, nil
-		}
-	}
-	if d, ok := agoOf(text); ok {
-		return now.Add(-d), nil
-	}
-	return time.Time{}, fmt.Errorf("%q: want how long ago, such as 90m, 2h, 7d or 2w, a day, such as 2026-11-29, or a time, such as 2026-11-29T20:00:00Z", text)
-}
-
-// agoOf reads a duration, which may also be in days or weeks.
-func agoOf(text string) (time.Duration, bool) {
-	for unit, length := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
-		if number, ok := strings.CutSuffix(text, unit); ok {
-			const most = 100 * 366 // days or weeks, which a Duration holds
-			n, err := strconv.ParseFloat(number, 64)
-			return time.Duration(n * float64(length)), err == nil && n >= 0 && n*float64(length) < most*float64(24*time.Hour)
-		}
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil && d >= 0
 }

@@ -36,6 +36,7 @@ var floors = map[string]int{
 	"sink/archive":            3,
 	"sink/ledgertest":         3,
 	"console":                 3,
+	"console/consoletest":     4,
 	"cmd":                     4,
 	"deploy":                  3,
 }

@@ -10,11 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/steno-io/steno/console/refold"
 	"github.com/steno-io/steno/console/replay"
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
-	"github.com/steno-io/steno/translate"
 )
 
 func (a *app) replayCommand() *cobra.Command {
@@ -73,56 +72,25 @@ func (a *app) replay(ctx context.Context, args []string, f viewFlags, o replay.O
 // durable ones with their numbers.
 func (s *session) typed(ctx context.Context, key schema.Transcript) iter.Seq2[schema.Event, error] {
 	return func(yield func(schema.Event, error) bool) {
-		err := s.fold(ctx, key.Identity, func(e schema.Event, number uint64) bool {
-			if e.Session != key.Session {
-				return true
-			}
-			e.StoreSeq = number
-			return yield(e, nil)
-		})
+		source, err := s.frames(ctx)
+		if err == nil {
+			_, err = source.Fold(ctx, key.Identity, func(e *schema.Event) bool {
+				return e.Session != key.Session || yield(*e, nil)
+			})
+		}
 		if err != nil {
 			yield(schema.Event{}, err)
 		}
 	}
 }
 
-// fold folds a capture's frames again by its own translator version, until each says false. number is
-// a durable event's ordinal.
-func (s *session) fold(ctx context.Context, id schema.Identity, each func(e schema.Event, number uint64) bool) error {
+// frames is where the session's frames are folded again.
+func (s *session) frames(ctx context.Context) (*refold.Source, error) {
 	blobs, err := s.blobs(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	stored, err := s.ledger.Capture(ctx, id)
-	if err != nil {
-		return err
-	}
-	capture := translate.NewCapture(id, protocols(), stored.Translator)
-	numbers := map[uint32]uint64{}
-	var events []schema.Event
-	for m, err := range topology.Read(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions), 1) {
-		if err != nil {
-			return err
-		}
-		f, _, err := blobs.Frame(ctx, m)
-		if err != nil {
-			return err
-		}
-		if events, err = capture.Step(events[:0], &f); err != nil {
-			return err
-		}
-		for _, e := range events {
-			var number uint64
-			if !e.Ephemeral {
-				numbers[e.Session]++
-				number = numbers[e.Session]
-			}
-			if !each(e, number) {
-				return nil
-			}
-		}
-	}
-	return nil
+	return &refold.Source{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions, Versions: s.ledger, Catalogue: protocols()}, nil
 }
 
 // paceFrames waits before each frame as long as it took in the recording, divided by speed, at most

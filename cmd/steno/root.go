@@ -93,7 +93,7 @@ that proves the one follows from the other.`,
 	p.StringVar(&a.config, "config", defaultConfig(), "config file (TOML: flag = value, and a table for each command)")
 	root.AddCommand(
 		a.demoCommand(), a.upCommand(), a.recordCommand(), a.proxyCommand(), a.importCommand(), a.translateCommand(),
-		a.lsCommand(), a.searchCommand(), a.showCommand(), a.tailCommand(), a.replayCommand(), a.verifyCommand(), a.sealCommand(), a.keygenCommand(), a.closeCommand(), a.redriveCommand(),
+		a.lsCommand(), a.searchCommand(), a.showCommand(), a.exportCommand(), a.tailCommand(), a.watchCommand(), a.replayCommand(), a.verifyCommand(), a.sealCommand(), a.keygenCommand(), a.closeCommand(), a.redriveCommand(),
 		a.consoleCommand(), a.workerCommand(), a.streamsCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	usageArgs(root)
@@ -138,7 +138,7 @@ func usageArgs(c *cobra.Command) {
 // cluster: a NATS and a ledger.
 var (
 	networked = []string{"record", "proxy", "import", "worker", "streams"}
-	reading   = []string{"ls", "search", "show", "tail", "replay", "verify", "seal", "doctor", "close", "redrive", "console"}
+	reading   = []string{"ls", "search", "show", "export", "tail", "watch", "replay", "verify", "seal", "doctor", "close", "redrive", "console"}
 )
 
 // prepare fills in flags from the environment and the config file, and sets up the log.
@@ -164,12 +164,16 @@ func (a *app) fillIn(cmd *cobra.Command) error {
 	if err != nil || a.logLevel == "" {
 		return a.badValue(fmt.Errorf("--log-level %q: want debug, info, warn or error", a.logLevel), "log-level")
 	}
-	out := a.err
-	if a.isTerminal(a.err) {
-		out = zerolog.ConsoleWriter{Out: a.err, TimeFormat: time.TimeOnly, NoColor: os.Getenv("NO_COLOR") != ""}
-	}
-	a.log = zerolog.New(out).Level(level).With().Timestamp().Logger()
+	a.log = zerolog.New(logWriter(a.err, a.isTerminal(a.err))).Level(level).With().Timestamp().Logger()
 	return nil
+}
+
+// logWriter writes the log as people read it, to a terminal, or else as JSON.
+func logWriter(to io.Writer, terminal bool) io.Writer {
+	if !terminal {
+		return to
+	}
+	return zerolog.ConsoleWriter{Out: to, TimeFormat: time.TimeOnly, NoColor: os.Getenv("NO_COLOR") != ""}
 }
 
 // checkNetwork refuses flags that name a NATS where the command would not go there. Of a URL and a

@@ -51,9 +51,13 @@ func TestUsageErrors(t *testing.T) {
 		{"replay --speed inf", "--speed"},
 		{"replay --idle-limit -1s", "--idle-limit -1s: want 0 or more"},
 		{"demo --speed nan", "--speed NaN"},
+		{"export --format pdf", "--format \"pdf\": want jsonl, md or html"},
+		{"export --format jsonl --frames", "--frames and --format: want one of them"},
+		{"export --force", "--force is for --out"},
 		{"import", "which file?"},
 		{"translate", "which file?"},
 		{"ls --log-level loud", "--log-level"},
+		{"watch", "steno watch needs a terminal; steno tail follows"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			stdout, stderr, code := runHere(t, append(strings.Fields(tt.args), "--data", t.TempDir())...)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"os/exec"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/ingest/files"
@@ -113,6 +115,39 @@ func TestSinksOfACluster(t *testing.T) {
 			require.Equal(t, numbered(t, lines), strings.Join(got, "\n")+"\n")
 		}
 	}
+}
+
+// What whoever starts a sink must mend ends it, and is said: two of one name, a login that is refused, a role
+// that may only read.
+func TestASinkThatCannotServeEnds(t *testing.T) {
+	s := natstest.Start(t)
+	url := pgtest.Database(t)
+	startWorker(t, "sink", s.URL(), "--ledger", url, "--name", "mill")
+	db, err := pgx.Connect(minute(t), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close(context.Background())) })
+	entered := false
+	for ctx := minute(t); !entered; {
+		require.NoError(t, db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM steno.sinks WHERE id = 'mill')`).Scan(&entered))
+	}
+	ends := func(says string, args ...string) {
+		t.Helper()
+		_, stderr, code := steno(t, append([]string{"worker", "sink", "--nats", s.URL()}, args...)...)
+		require.Equal(t, exitConfig, code, stderr)
+		require.Contains(t, stderr, says)
+	}
+	ends("own partitions as sink mill: another sink of this name lives", "--ledger", url, "--name", "mill")
+	ends("authentication failed", "--ledger", strings.Replace(url, db.Config().Password, "another", 1))
+
+	name := db.Config().Database
+	_, err = db.Exec(minute(t), `CREATE ROLE reads_`+name+`; GRANT USAGE ON SCHEMA steno TO reads_`+name+`;
+GRANT SELECT ON ALL TABLES IN SCHEMA steno TO reads_`+name+`; ALTER DATABASE `+name+` SET role TO reads_`+name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := db.Exec(context.Background(), `ALTER DATABASE `+name+` RESET role; DROP OWNED BY reads_`+name+`; DROP ROLE reads_`+name)
+		require.NoError(t, err)
+	})
+	ends("needs CREATE on the database", "--ledger", url)
 }
 
 func TestWorkerUsage(t *testing.T) {

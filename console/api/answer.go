@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -20,6 +21,9 @@ const (
 	codeMethod      = "method_not_allowed"
 	codeHost        = "host_not_allowed"
 	codeStreams     = "too_many_streams"
+	codeFolds       = "too_many_folds"
+	codeSealed      = "sealed"
+	codeDamaged     = "damaged"
 	codeUnavailable = "unavailable"
 )
 
@@ -40,6 +44,7 @@ var (
 	errMethod       = &refusal{http.StatusMethodNotAllowed, codeMethod, "only GET and HEAD"}
 	errHost         = &refusal{http.StatusForbidden, codeHost, "this server answers on localhost: the request is for another host (steno's --allow-host adds one)"}
 	errStreams      = &refusal{http.StatusServiceUnavailable, codeStreams, fmt.Sprintf("%d streams are open, which is as many as there may be", maxStreams)}
+	errFolds        = &refusal{http.StatusServiceUnavailable, codeFolds, fmt.Sprintf("%d transcripts are being folded again, which is as many as there may be at a time", maxFolds)}
 	errUnavailable  = &refusal{http.StatusServiceUnavailable, codeUnavailable, "it cannot be read at the moment: /readyz says what is missing"}
 )
 
@@ -70,13 +75,6 @@ func (s *Server) refused(r *http.Request, err error) *refusal {
 // fail answers with an error.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := s.refused(r, err)
-	var body struct {
-		Error struct {
-			Code    string `json:"code"`
-			Message string `json:"message"`
-		} `json:"error"`
-	}
-	body.Error.Code, body.Error.Message = known.code, known.message
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	switch known.status {
@@ -85,13 +83,16 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", "2")
 	}
-	data, err := encode(&body)
-	if err == nil {
-		err = write(w, known.status, data)
-	}
-	if err != nil {
+	if err := write(w, known.status, append(appendError(nil, known), '\n')); err != nil {
 		s.o.Log.Debug().Err(err).Str("path", r.URL.Path).Msg("answer a request")
 	}
+}
+
+// appendError appends {"error":{"code":"…","message":"…"}}.
+func appendError(dst []byte, known *refusal) []byte {
+	dst = schema.AppendString(append(dst, `{"error":{"code":`...), known.code)
+	dst = schema.AppendString(append(dst, `,"message":`...), known.message)
+	return append(dst, "}}"...)
 }
 
 // write sends an answer. Its error is the connection's: there is nobody to tell it to, so it is nil.

@@ -119,6 +119,11 @@ func described(t testing.TB, a answer) {
 		require.True(t, strings.HasSuffix(a.body, "}\n"))
 		fits(t, pointer+"/content/application~1json/schema", a.body)
 	}
+	if a.Header.Get("Content-Type") == "application/x-ndjson" {
+		for line := range strings.Lines(a.body) {
+			fits(t, "/components/schemas/TypingLine", line)
+		}
+	}
 }
 
 // TestTheDocumentHasEveryRoute and answers are held against it wherever tests ask for one.
@@ -149,7 +154,7 @@ func TestTheDocumentHasEveryRoute(t *testing.T) {
 	}
 	for kind, all := range named {
 		for name := range all {
-			if !slices.Contains([]string{"Snapshot", "Lag", "End"}, name) { // of streams, whose data has no schema of its own there
+			if !slices.Contains([]string{"Snapshot", "Lag", "End", "TypingLine"}, name) { // of streams, whose lines have no schema of their own there
 				require.NotZero(t, uses["#/components/"+kind+"/"+name], "%s %s is for nobody", kind, name)
 			}
 		}

@@ -429,6 +429,11 @@ func TestWhatIsSaidIsFound(t *testing.T) {
 	require.Empty(t, s.list("?text=upon&agent=nobody").keys(t))
 	require.Empty(t, s.list("?text=upon&until=2001-01-01").keys(t))
 	require.Equal(t, []string{key.String()}, s.list("?text=upon&since=2001-01-01T00:00:00Z&status=ended").keys(t))
+	// How long ago, as the command reads it; the tap's frames are of the year 2023.
+	require.Equal(t, []string{key.String()}, s.list("?text=upon&since=5200w&until=1d").keys(t))
+	require.Empty(t, s.list("?text=upon&since=7d").keys(t))
+	require.Empty(t, s.list("?text=upon&until=5200w").keys(t))
+	require.Contains(t, s.refuses(http.StatusBadRequest, "bad_parameter", "/v1/search?q=upon&since=7x"), "want how long ago")
 	s.refuses(http.StatusBadRequest, "bad_parameter", "/v1/search?q=%20")
 	s.refuses(http.StatusBadRequest, "bad_parameter", "/v1/transcripts?text=%22%22")
 	s.refuses(http.StatusBadRequest, "bad_cursor", "/v1/transcripts?after=x")

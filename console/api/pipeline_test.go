@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/console/api"
+	"github.com/steno-io/steno/console/refold"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/natstest"
 	"github.com/steno-io/steno/schema/topology"
@@ -29,6 +30,8 @@ import (
 
 // within bounds each wait, so that a fault fails the test instead of hanging it.
 const within = time.Minute
+
+var catalogue = translate.NewCatalogue(map[schema.Protocol]translate.Translator{schema.ACP: acp.Translator{}, schema.A2A: a2a.Translator{}})
 
 // pipeline is a server with the real stages and ledger on it.
 type pipeline struct {
@@ -50,7 +53,7 @@ func newPipeline(t *testing.T) *pipeline {
 	_, js = p.Connect(t)
 	w, err := stage.New(stage.Options{
 		JS: js, Log: zerolog.Nop(),
-		Catalogue: translate.NewCatalogue(map[schema.Protocol]translate.Translator{schema.ACP: acp.Translator{}, schema.A2A: a2a.Translator{}}),
+		Catalogue: catalogue,
 	})
 	require.NoError(t, err)
 	p.background(w.Run)
@@ -80,8 +83,8 @@ type site struct {
 	stop func() // waits for its end
 }
 
-// serve serves the pipeline's transcripts.
-func (p *pipeline) serve(o api.Options) *site {
+// options fills in what of the pipeline is not given.
+func (p *pipeline) options(o api.Options) api.Options {
 	p.t.Helper()
 	blobs, err := topology.OpenBlobs(p.t.Context(), p.js)
 	require.NoError(p.t, err)
@@ -92,7 +95,16 @@ func (p *pipeline) serve(o api.Options) *site {
 	if o.Search == nil {
 		o.Search = p.ledger
 	}
-	server, err := api.New(o)
+	if o.Folder == nil {
+		o.Folder = &refold.Source{JS: p.js, Blobs: blobs, Partitions: p.Info.Partitions, Versions: p.ledger, Catalogue: catalogue}
+	}
+	return o
+}
+
+// serve serves the pipeline's transcripts.
+func (p *pipeline) serve(o api.Options) *site {
+	p.t.Helper()
+	server, err := api.New(p.options(o))
 	require.NoError(p.t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(p.t, err)
@@ -230,12 +242,9 @@ func (f found) Search(_ context.Context, q sink.SearchQuery) (sink.HitPage, erro
 	}
 	page := sink.HitPage{Indexing: sink.Indexing{Behind: 1}}
 	for _, h := range f {
-		if h.Seq > 3 == (q.After == "3") && q.Match(h.Summary) {
+		if (q.After == "" || h.Seq > 3) && q.Match(h.Summary) && len(page.Hits) < q.Limit {
 			page.Hits = append(page.Hits, h)
 		}
-	}
-	if q.After == "" && len(f) > 3 {
-		page.Next = "3"
 	}
 	return page, nil
 }

@@ -135,17 +135,11 @@ func (q *query) filter() sink.Filter {
 	return f
 }
 
-// time is a parameter that is a time; zero if it is not there.
+// time is a parameter that is a time, a day of UTC, or how long ago; zero if it is not there.
 func (q *query) time(name string) time.Time {
-	text := q.text(name)
-	if text == "" {
-		return time.Time{}
+	at, err := sink.ParseMoment(q.text(name), time.Now().UTC())
+	if err != nil {
+		q.refuse(codeParameter, "%s %s", name, err)
 	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t
-		}
-	}
-	q.refuse(codeParameter, "%s %q: want a time such as 2026-11-29T20:00:00Z, or a day such as 2026-11-29 (of UTC)", name, text)
-	return time.Time{}
+	return at
 }

@@ -24,6 +24,7 @@ var routes = []route{
 	{transcriptPath + "/events", page((*Server).events)},
 	{transcriptPath + "/frames", page((*Server).framesOf)},
 	{transcriptPath + "/stream", (*Server).stream},
+	{transcriptPath + "/typing", (*Server).typing},
 	{"/v1/search", page((*Server).search)},
 	{"/v1/openapi.json", document(openAPI)},
 	{"/v1/event.schema.json", document(eventSchema)},

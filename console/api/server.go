@@ -20,13 +20,14 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// Options say what is served. Conn, JS, Blobs, Ledger, Search and Partitions are needed.
+// Options say what is served. Conn, JS, Blobs, Ledger, Search, Folder and Partitions are needed.
 type Options struct {
 	Conn       *nats.Conn // all followers share it
 	JS         jetstream.JetStream
 	Blobs      *topology.Blobs
 	Ledger     sink.Reader
 	Search     sink.Searcher
+	Folder     Folder // when text was typed
 	Partitions uint32 // of the streams
 	// Parked gives the captures that the translators have parked, of which the ledger does not know.
 	Parked func(context.Context) ([]schema.Identity, error)
@@ -54,6 +55,7 @@ type Server struct {
 	stop    context.CancelFunc
 
 	streams   atomic.Int64
+	folds     chan struct{} // has an entry for each fold that runs
 	stopping  atomic.Bool
 	answering answering
 }
@@ -65,6 +67,8 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("make API server: no streams")
 	case o.Search == nil:
 		return nil, errors.New("make API server: no search")
+	case o.Folder == nil:
+		return nil, errors.New("make API server: nothing that folds")
 	}
 	for _, namespace := range o.Namespaces {
 		if !schema.IsToken(namespace) {
@@ -80,7 +84,7 @@ func New(o Options) (*Server, error) {
 	if o.Stall <= 0 {
 		o.Stall = 30 * time.Second
 	}
-	s := &Server{o: o, frames: frames{js: o.JS, blobs: o.Blobs, partitions: o.Partitions}}
+	s := &Server{o: o, frames: frames{js: o.JS, blobs: o.Blobs, partitions: o.Partitions}, folds: make(chan struct{}, maxFolds)}
 	var err error
 	if s.hub, err = follow.NewHub(o.Conn, o.Ledger, o.Partitions); err != nil {
 		return nil, fmt.Errorf("make API server: %w", err)

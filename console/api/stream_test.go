@@ -22,7 +22,6 @@ import (
 
 	"github.com/steno-io/steno/console/api"
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -449,9 +448,7 @@ func TestStoppingEndsStreams(t *testing.T) {
 func TestAServerThatFailsLeavesNothing(t *testing.T) {
 	p := newPipeline(t)
 	_, key := p.begin("oats", "run")
-	blobs, err := topology.OpenBlobs(t.Context(), p.js)
-	require.NoError(t, err)
-	server, err := api.New(api.Options{Conn: p.conn, JS: p.js, Blobs: blobs, Ledger: p.ledger, Search: p.ledger, Partitions: p.Info.Partitions})
+	server, err := api.New(p.options(api.Options{}))
 	require.NoError(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -20,10 +20,11 @@ type flow struct {
 	hang   int    // columns by which a wrapped line of the text is indented further
 	cr     bool   // the last piece ended in a carriage return, which may be half of a line end
 	rest   string // a word that may go on with the next piece
+	part   Part   // that its lines are of
 }
 
 func (p *page) flow(indent string, edge, s style) *flow {
-	return &flow{page: p, indent: indent, edge: edge, style: s}
+	return &flow{page: p, indent: indent, edge: edge, style: s, part: p.within}
 }
 
 // block writes whole text and ends its last line.
@@ -172,6 +173,7 @@ func (f *flow) write(word string) {
 func (f *flow) begin() {
 	if !f.begun {
 		f.begun = true
+		f.page.part = f.part
 		f.page.put(f.edge, f.indent)
 	}
 }
@@ -180,6 +182,7 @@ func (f *flow) begin() {
 func (f *flow) lineEnds() {
 	for ; f.any && f.breaks > 0; f.breaks-- {
 		if !f.begun { // a blank line
+			f.page.part = f.part
 			f.page.put(f.edge, strings.TrimRight(f.indent, " "))
 		}
 		f.page.newline()

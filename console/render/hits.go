@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
@@ -18,11 +19,7 @@ func Hits(w io.Writer, o Options, hits []sink.Hit) error {
 		if i > 0 {
 			p.gap()
 		}
-		title := oneLine(group[0].Summary.Title)
-		if title == "" {
-			title = "untitled"
-		}
-		p.put(heading, fit(title, p.room(0)))
+		p.put(heading, fit(reading.Title(group[0].Summary), p.room(0)))
 		p.newline()
 		p.put(dim, group[0].Summary.Key)
 		p.newline()

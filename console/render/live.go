@@ -58,7 +58,7 @@ func (r *Renderer) Snapshot(messages []schema.OpenMessage, tools []schema.OpenTo
 	for i := range tools {
 		e := schema.Event{Kind: &tools[i].State, EmittedAt: r.first}
 		c := r.card(&e, tools[i].State.ToolID)
-		r.drawState(c, &e, c.update(&e))
+		r.drawState(c, &e, c.Update(&e))
 	}
 	for _, m := range messages {
 		if m.Text == "" {
@@ -98,7 +98,7 @@ func (r *Renderer) typist(e *schema.Event, role schema.Role, channel schema.Chan
 	r.head(s, who, e)
 	indent, style := textStyle(channel)
 	t.flow = r.page.flow(indent, plain, style)
-	t.flow.goesOn = goesOn
+	t.flow.goesOn, t.flow.part = goesOn, partOf(channel)
 	r.typing = t
 	return t
 }

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/schema"
 )
 
@@ -89,21 +90,8 @@ func words(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // noteA2A writes progress, and what the fold itself notes about how a task stands.
 func (r *Renderer) noteA2A(e *schema.Event, text string) {
-	s, mark := dim, markNote
-	for _, known := range []struct {
-		prefix string
-		style  style
-		mark   string
-	}{
-		{"interrupted: ", warn, markWaiting}, {"resumed: ", plain, markRunning}, {"stream error", bad, markBad},
-		{"stream ended without a terminal state", warn, markAlarm}, {"conflicting terminal state: ", warn, markAlarm},
-	} {
-		if strings.HasPrefix(text, known.prefix) {
-			s, mark = known.style, known.mark
-			break
-		}
-	}
-	r.told = e.WorkerSeq
+	tone, mark := reading.NoteTone(text)
+	s := styleOf(tone)
 	if r.noteShown(e, text) {
 		return
 	}

@@ -16,10 +16,13 @@ type page struct {
 	column int
 	style  style // that the terminal is in
 	blank  bool  // the last line is blank, or there is none
+	ends   func(Part)
+	part   Part // that the line is of
+	within Part // that lines are of which say nothing else
 }
 
 func newPage(w io.Writer, o Options) *page {
-	return &page{out: bufio.NewWriter(w), colour: o.Colour, width: o.Width, blank: true}
+	return &page{out: bufio.NewWriter(w), colour: o.Colour, width: o.Width, blank: true, ends: o.Ends}
 }
 
 // put writes text without a line feed at the current column.
@@ -51,6 +54,7 @@ func (p *page) write(text string) {
 
 func (p *page) newline() {
 	p.dress(plain)
+	p.ended()
 	p.write("\n")
 	p.blank = p.column == 0
 	p.column = 0

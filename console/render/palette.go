@@ -33,18 +33,10 @@ var palette = map[style]string{
 
 const reset = "\x1b[0m"
 
-// Marks before a line say what it is without colour.
+// Indents and what is cut off.
 const (
-	markCalled  = "○"
-	markWaiting = "?"
-	markRunning = "▸"
-	markGood    = "✓"
-	markBad     = "✗"
-	markStop    = "■"
-	markNote    = "·"
-	markAlarm   = "!"
-	rail        = "  │ "
-	body        = "  "
-	deep        = "    "
-	ellipsis    = "…"
+	rail     = "  │ "
+	body     = "  "
+	deep     = "    "
+	ellipsis = "…"
 )

@@ -2,9 +2,9 @@ package render
 
 import (
 	"io"
-	"strconv"
 	"time"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/schema"
 )
 
@@ -18,6 +18,9 @@ type Options struct {
 	// means that it does not know. Without it, what is made of such frames has the time of its end.
 	At    func(frame uint64) time.Time
 	Lines int // of a tool's input and output and of noise, the rest is left out; 0 = 8, below 0 = all
+	// Ends is called for each line that ends, in their order and before its line feed is written, with what
+	// it is a part of; nil = nobody asks.
+	Ends func(Part)
 }
 
 // Renderer writes one transcript. It is not safe for concurrent use. Text of the transcript never
@@ -26,34 +29,27 @@ type Renderer struct {
 	o    Options
 	page *page
 
-	first    time.Time // of the transcript's first event
-	asked    origin    // of the last user message, whose Raw need not be shown
-	hidden   int       // events left out
-	cards    map[string]*card
-	uses     map[string]string    // tool as the peer calls it → card
-	held     *schema.Event        // a call or a result whose state follows
-	whole    bool                 // cards are complete before they are drawn
-	places   map[origin]uint64    // frames at which the events of a whole page stand
-	atFrames map[uint64]time.Time // when those frames came that events are emitted at
-	current  string               // block that the page ends in: a card's id, another block, or none
-	typing   *typing
-	typed    map[string]*typing
-	later    []*schema.Event // minor records that wait for the end of what is being typed
+	first   time.Time // of the transcript's first event
+	hidden  int       // events left out
+	reader  reading.Reader
+	tools   *reading.Tools
+	cards   map[*reading.Card]*card
+	held    *schema.Event  // a call or a result whose state follows
+	whole   bool           // cards are complete before they are drawn
+	clock   *reading.Clock // of a whole page
+	current string         // block that the page ends in: a card's id, another block, or none
+	typing  *typing
+	typed   map[string]*typing
+	later   []*schema.Event // minor records that wait for the end of what is being typed
 
 	headed bool // the page ends in its heading
 
 	// Of A2A.
-	peer      string        // the agent's name
-	origin    string        // where the peer is, as shown
 	fault     *schema.Event // an error that the next event may say
-	told      uint64        // frame of the last Stop or note
 	spoken    bool          // the page ends with what somebody said, and parts of it may follow
 	shownTask string        // that the page speaks of
-	firstTask string        // that was gathered
 	several   bool          // the conversation has several tasks
 }
-
-type origin = schema.Origin
 
 // Blocks that are no card. Lines follow one another; a block stands between blank lines.
 const (
@@ -67,7 +63,7 @@ func New(w io.Writer, o Options) *Renderer {
 	if o.Lines == 0 {
 		o.Lines = 8
 	}
-	return &Renderer{o: o, page: newPage(w, o), cards: map[string]*card{}, uses: map[string]string{}, typed: map[string]*typing{}}
+	return &Renderer{o: o, page: newPage(w, o), tools: reading.NewTools(), cards: map[*reading.Card]*card{}, typed: map[string]*typing{}}
 }
 
 // Event writes a stored event as it comes. Events are expected in the order of their numbers. A
@@ -111,7 +107,7 @@ func (r *Renderer) event(e *schema.Event) {
 	if r.first.IsZero() {
 		r.first = e.EmittedAt
 	}
-	if r.fault != nil && r.faultShown(e) {
+	if r.fault != nil && reading.SaysFault(e, r.fault) {
 		r.fault = nil
 		r.hidden++
 	}
@@ -124,6 +120,7 @@ func (r *Renderer) event(e *schema.Event) {
 		r.held = nil
 		r.alone(held)
 	}
+	r.reader.Hears(e)
 	switch k := e.Kind.(type) {
 	case *schema.Message:
 		r.message(e, k)
@@ -136,7 +133,7 @@ func (r *Renderer) event(e *schema.Event) {
 	case *schema.Raw:
 		r.raw(e, k)
 	case *schema.Unknown:
-		r.record(e, k.Name+" (a kind that this version does not know)", k.Value)
+		r.says(e, reading.UnknownOf(k))
 	}
 }
 
@@ -193,27 +190,9 @@ func (r *Renderer) when(e *schema.Event) string {
 	if !r.o.Times {
 		return ""
 	}
-	return "+" + span(r.saidAt(e).Sub(r.first))
-}
-
-// span writes a duration in the precision that people want.
-func span(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "-" + span(-d)
-	case d < time.Second:
-		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
-	case d < time.Minute:
-		return strconv.FormatFloat(d.Truncate(100*time.Millisecond).Seconds(), 'f', 1, 64) + " s"
-	case d < time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + " min " + strconv.Itoa(int(d.Seconds())%60) + " s"
+	at := e.EmittedAt
+	if r.clock != nil {
+		at = r.clock.SaidAt(e)
 	}
-	return strconv.Itoa(int(d.Hours())) + " h " + strconv.Itoa(int(d.Minutes())%60) + " min"
-}
-
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
+	return "+" + span(at.Sub(r.first))
 }

@@ -1,37 +1,24 @@
 package render
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 	"strings"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/schema/wire/acp"
 	"github.com/steno-io/steno/sink"
 )
 
 // Transcript writes the heading of a transcript.
 func (r *Renderer) Transcript(s sink.Summary) error {
-	r.first = s.FirstAt
-	if s.Protocol == schema.A2A {
-		r.peer = s.Agent
-	}
-	title := oneLine(s.Title)
-	if title == "" {
-		title = "untitled"
-	}
-	r.page.put(heading, fit(title, r.page.room(0)))
+	r.about(s)
+	r.page.put(heading, fit(reading.Title(s), r.page.room(0)))
 	r.page.newline()
 	r.page.put(dim, s.Key)
 	r.page.newline()
-	words := []string{strings.TrimSpace(string(s.Protocol) + " " + s.Dialect), oneLine(s.Agent), string(s.Status),
-		count(int(s.Frames), "frame") + ", " + count(int(s.Events), "event")}
-	if s.Unaccounted != 0 {
-		words = append(words, count(int(s.Unaccounted), "frame")+" unaccounted")
-	}
-	r.dots(words...)
-	words = words[:0]
+	r.dots(reading.Facts(s)...)
+	var words []string
 	if !s.FirstAt.IsZero() {
 		words = append(words, s.FirstAt.UTC().Format("2006-01-02 15:04:05 UTC"), span(s.LastAt.Sub(s.FirstAt)))
 	}
@@ -41,6 +28,14 @@ func (r *Renderer) Transcript(s sink.Summary) error {
 	r.dots(words...)
 	r.current, r.headed = textBlock, true
 	return r.page.flush()
+}
+
+// about takes over what is said of a transcript beside its events.
+func (r *Renderer) about(s sink.Summary) {
+	r.first = s.FirstAt
+	if s.Protocol == schema.A2A {
+		r.reader.Peer = s.Agent
+	}
 }
 
 // dots writes the words that there are on one line.
@@ -64,14 +59,13 @@ func (r *Renderer) Show(s sink.Summary, events iter.Seq2[schema.Event, error]) e
 	}
 	r.whole = true
 	for i := range all {
-		r.gather(&all[i])
+		r.tools.Gather(&all[i])
 	}
-	clear(r.uses) // told anew as it is drawn: an id may be used again
-	r.places = placesOf(all)
-	r.atFrames = timesOf(all)
-	slices.SortStableFunc(all, func(a, b schema.Event) int {
-		return cmp.Or(cmp.Compare(r.places[a.Origin()], r.places[b.Origin()]), cmp.Compare(a.WorkerSeq, b.WorkerSeq), cmp.Compare(a.Part, b.Part))
-	})
+	r.tools.Again() // as it is drawn: an id may be used again
+	r.several = reading.SeveralTasks(all)
+	places := reading.Places(all)
+	r.clock = reading.NewClock(all, places, r.o.At)
+	reading.Sort(all, places)
 	for i := range all {
 		r.event(&all[i])
 		if r.page.out.Buffered() > 1<<16 {
@@ -81,43 +75,4 @@ func (r *Renderer) Show(s sink.Summary, events iter.Seq2[schema.Event, error]) e
 		}
 	}
 	return r.Close()
-}
-
-// gather puts what an event says of a tool on its card.
-func (r *Renderer) gather(e *schema.Event) {
-	if id := e.Source.TaskID; e.Source.Protocol == schema.A2A && id != "" && e.Kind.Tag() != schema.TagRaw {
-		r.several = r.several || r.firstTask != "" && r.firstTask != id
-		r.firstTask = id
-	}
-	switch k := e.Kind.(type) {
-	case *schema.ToolCall, *schema.ToolResult, *schema.ToolState:
-		r.card(e, toolID(e)).update(e)
-	case *schema.Raw:
-		switch k.Source {
-		case acp.MethodRequestPermission:
-			v := parse(k.Value)
-			if c := r.asker(e, v.Get("toolCall").Get("toolCallId")); c != nil {
-				c.asks = append(c.asks, ask{offered: offered(v.Get("options"))})
-			}
-		case updatePrefix + acp.ToolCall, updatePrefix + acp.ToolCallUpdate:
-			if c, edits := r.edited(e, k); c != nil {
-				c.edits = edits
-			}
-		case acp.MethodRequestPermission + "/decision":
-			v := parse(k.Value)
-			if c := r.asker(e, v.Get("toolCallId")); c != nil && len(c.asks) > 0 {
-				c.decide(decide(v))
-			}
-		}
-	}
-}
-
-// decide answers the first question that has no answer yet.
-func (c *card) decide(a ask) {
-	for i := range c.asks {
-		if c.asks[i].decided == "" {
-			c.asks[i] = a
-			return
-		}
-	}
 }

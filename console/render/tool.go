@@ -1,12 +1,9 @@
 package render
 
 import (
-	"time"
-
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/schema"
 )
-
-func millis(n uint64) time.Duration { return time.Duration(min(n, 1<<52)) * time.Millisecond }
 
 // tool writes an event of a tool. In a page that is written as things happen, a card grows by a line
 // whenever its phase changes; in a whole page each card stands complete where the tool was first seen.
@@ -22,20 +19,7 @@ func (r *Renderer) tool(e *schema.Event) {
 		r.held = e
 		return
 	}
-	r.drawState(c, e, c.update(e))
-}
-
-// toolID is the tool that a tool's event is about.
-func toolID(e *schema.Event) string {
-	switch k := e.Kind.(type) {
-	case *schema.ToolCall:
-		return k.CallID
-	case *schema.ToolResult:
-		return k.CallID
-	case *schema.ToolState:
-		return k.ToolID
-	}
-	return ""
+	r.drawState(c, e, c.Update(e))
 }
 
 // joins writes a held call or result together with its state.
@@ -48,10 +32,10 @@ func (r *Renderer) joins(e *schema.Event) bool {
 	r.held = nil
 	c := r.card(e, state.ToolID)
 	_, isResult := held.Kind.(*schema.ToolResult)
-	newInput := c.update(held)
-	newInput = c.update(e) || newInput
+	newInput := c.Update(held)
+	newInput = c.Update(e) || newInput
 	r.drawState(c, e, newInput)
-	if isResult && !c.phase.Phase.Ended() {
+	if isResult && !c.Phase.Phase.Ended() {
 		r.cardOutput(c)
 	}
 	return true
@@ -61,8 +45,8 @@ func (r *Renderer) joins(e *schema.Event) bool {
 func (r *Renderer) alone(e *schema.Event) {
 	c := r.card(e, toolID(e))
 	_, isResult := e.Kind.(*schema.ToolResult)
-	newInput := c.update(e)
-	if isResult && c.output == nil {
+	newInput := c.Update(e)
+	if isResult && c.Output == nil {
 		return
 	}
 	r.cardHead(c, e)
@@ -83,7 +67,7 @@ func (r *Renderer) drawState(c *card, e *schema.Event, newInput bool) {
 	if newInput {
 		r.cardInput(c)
 	}
-	if c.phase.Phase.Ended() {
+	if c.Phase.Phase.Ended() {
 		r.cardOutput(c)
 	}
 }
@@ -93,10 +77,16 @@ func (r *Renderer) drawWhole(c *card, e *schema.Event) {
 	c.drawn = true
 	r.cardHead(c, e)
 	r.cardInput(c)
-	for i := range c.asks {
-		r.cardAsk(&c.asks[i])
+	for i := range c.Asks {
+		r.cardAsk(&c.Asks[i])
 	}
-	r.cardEdits(c.edits)
+	r.cardEdits(c.Edits)
 	r.cardOutput(c)
-	r.current = c.key
+	r.current = c.Key
+}
+
+// toolID is the tool that a tool's event is about.
+func toolID(e *schema.Event) string {
+	id, _ := reading.ToolID(e)
+	return id
 }

@@ -155,7 +155,8 @@ func TestOlderStorePutBack(t *testing.T) {
 	}
 	before, living := tap(), tap()
 	before.leaves()
-	r.follows(r.frames())
+	r.holds(before, "first")
+	r.follows(r.holds(living, "first"))
 	copied := filepath.Join(r.dir, "copy")
 	r.servers.kill(r.all[0])
 	require.NoError(t, os.CopyFS(copied, os.DirFS(r.all[0].store)))
@@ -165,11 +166,8 @@ func TestOlderStorePutBack(t *testing.T) {
 	after.says("second ")
 	after.leaves()
 	living.says("second ")
-	whole := r.frames()
-	for !bytes.Contains(whole[living.capture].Bytes("agent", ""), []byte("second")) {
-		time.Sleep(look)
-		whole = r.frames()
-	}
+	r.holds(after, "second")
+	whole := r.holds(living, "second")
 	left, err := unstored(data)
 	require.NoError(t, err)
 	require.Len(t, left, 1, "only the living tap's journal has no end")
@@ -190,6 +188,18 @@ func TestOlderStorePutBack(t *testing.T) {
 		require.Equal(t, strings.Count(h.said.String(), " "), bytes.Count(again[h.capture].Bytes("agent", ""), []byte("\n")), "lines of %s", h.capture)
 	}
 	r.follows(again)
+}
+
+// holds waits until the stream has what an agent said: a tap passes it on first. It gives all that is stored
+// then; nothing more may be on its way if what is stored is to be compared with the ledger.
+func (r *rig) holds(h *held, said string) map[string]*outside.Capture {
+	for {
+		stored := r.frames()
+		if c := stored[h.capture]; c != nil && bytes.Contains(c.Bytes("agent", ""), []byte(said)) {
+			return stored
+		}
+		time.Sleep(look)
+	}
 }
 
 // frames is what is stored now.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var mutations = flag.Int("mutations", 300, "how many times TestEveryMutationIsFound changes the archive")
+var mutations = flag.Int("mutations", 100, "how many times TestEveryMutationIsFound changes the archive")
 
 // TestEveryMutationIsFound flips, cuts, swaps, removes and adds bytes, lines and files: each is found, and
 // the place is named.

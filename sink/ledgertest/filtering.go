@@ -2,6 +2,7 @@ package ledgertest
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -61,33 +62,45 @@ func filtered(t *testing.T, b *bench) {
 		}
 		return want
 	}
+	others, many := map[schema.Identity]bool{}, map[schema.Identity]bool{}
+	for i := 3; i < n; i += 4 {
+		others[NewScript(fmt.Sprintf("run-%d", i)).ID] = true
+	}
+	maps.Copy(many, others)
+	for i := range 3000 { // more than a query takes
+		many[NewScript(fmt.Sprintf("nowhere-%d", i)).ID] = true
+	}
 	for name, c := range map[string]struct {
 		filter sink.Filter
 		want   []string
 	}{
-		"agent":           {sink.Filter{Agent: "zed"}, quarter(0)},
-		"agent upper":     {sink.Filter{Agent: "ZÉD"}, quarter(1)},
-		"agent part":      {sink.Filter{Agent: "ODE"}, quarter(2)},
-		"agent any bytes": {sink.Filter{Agent: "\x00"}, quarter(3)},
-		"namespace":       {sink.Filter{Namespace: "other"}, quarter(2)},
-		"namespace part":  {sink.Filter{Namespace: "othe"}, nil},
-		"namespaces":      {sink.Filter{Namespaces: []string{"nobody", "other", "defaul"}}, quarter(2)},
-		"namespaces both": {sink.Filter{Namespaces: []string{"other", "default"}, Namespace: "other"}, quarter(2)},
-		"namespaces none": {sink.Filter{Namespaces: []string{"default"}, Namespace: "other"}, nil},
-		"protocol":        {sink.Filter{Protocol: schema.A2A}, quarter(2)},
-		"ended":           {sink.Filter{Status: schema.StatusEnded}, quarter(1)},
-		"parked":          {sink.Filter{Status: schema.StatusParked}, []string{parked.Transcript(0).String()}},
-		"label":           {sink.Filter{Labels: map[string]string{"team": "a", "job": "7"}}, quarter(0)},
-		"label quoted":    {sink.Filter{Labels: map[string]string{"<&>": "\"q\""}}, quarter(2)},
-		"label trap":      {sink.Filter{Labels: map[string]string{",": "\"b\""}}, nil},
-		"label odd":       {sink.Filter{Labels: map[string]string{":": ","}}, quarter(3)},
-		"label empty":     {sink.Filter{Labels: map[string]string{"team": ""}}, nil},
-		"since":           {sink.Filter{Since: At(31), Agent: "zed"}, every(func(i int) bool { return i%4 == 0 && i+1 >= 31 })},
-		"until":           {sink.Filter{Until: At(10), Namespace: "default", Labels: map[string]string{"team": "a"}}, every(func(i int) bool { return i%4 < 2 && i+1 < 10 })},
-		"between":         {sink.Filter{Since: At(10), Until: At(20), Agent: "codex"}, every(func(i int) bool { return i%4 == 2 && i+1 >= 10 && i+1 < 20 })},
-		"nanoseconds":     {sink.Filter{Since: At(10).Add(time.Nanosecond), Until: At(12).Add(-time.Nanosecond), Agent: "codex"}, []string{keys[10]}},
-		"another zone":    {sink.Filter{Since: At(39).In(time.FixedZone("", 3600)), Agent: "codex"}, []string{keys[38]}},
-		"nothing said":    {sink.Filter{Since: Epoch.Add(time.Minute / 2), Until: Epoch.Add(time.Hour)}, []string{parked.Transcript(0).String(), silent.Transcript(0).String()}},
+		"agent":                {sink.Filter{Agent: "zed"}, quarter(0)},
+		"agent upper":          {sink.Filter{Agent: "ZÉD"}, quarter(1)},
+		"agent part":           {sink.Filter{Agent: "ODE"}, quarter(2)},
+		"agent any bytes":      {sink.Filter{Agent: "\x00"}, quarter(3)},
+		"namespace":            {sink.Filter{Namespace: "other"}, quarter(2)},
+		"namespace part":       {sink.Filter{Namespace: "othe"}, nil},
+		"namespaces":           {sink.Filter{Namespaces: []string{"nobody", "other", "defaul"}}, quarter(2)},
+		"namespaces both":      {sink.Filter{Namespaces: []string{"other", "default"}, Namespace: "other"}, quarter(2)},
+		"namespaces none":      {sink.Filter{Namespaces: []string{"default"}, Namespace: "other"}, nil},
+		"protocol":             {sink.Filter{Protocol: schema.A2A}, quarter(2)},
+		"ended":                {sink.Filter{Status: schema.StatusEnded}, quarter(1)},
+		"parked":               {sink.Filter{Status: schema.StatusParked}, []string{parked.Transcript(0).String()}},
+		"parked by others":     {sink.Filter{Status: schema.StatusParked, Parked: others}, append([]string{parked.Transcript(0).String()}, quarter(3)...)},
+		"parked, then open":    {sink.Filter{Status: schema.StatusOpen, Parked: others}, append([]string{silent.Transcript(1).String(), silent.Transcript(0).String()}, quarter(0)...)},
+		"parked, and an agent": {sink.Filter{Status: schema.StatusParked, Parked: others, Agent: "zed"}, nil},
+		"many parked":          {sink.Filter{Status: schema.StatusParked, Parked: many}, append([]string{parked.Transcript(0).String()}, quarter(3)...)},
+		"label":                {sink.Filter{Labels: map[string]string{"team": "a", "job": "7"}}, quarter(0)},
+		"label quoted":         {sink.Filter{Labels: map[string]string{"<&>": "\"q\""}}, quarter(2)},
+		"label trap":           {sink.Filter{Labels: map[string]string{",": "\"b\""}}, nil},
+		"label odd":            {sink.Filter{Labels: map[string]string{":": ","}}, quarter(3)},
+		"label empty":          {sink.Filter{Labels: map[string]string{"team": ""}}, nil},
+		"since":                {sink.Filter{Since: At(31), Agent: "zed"}, every(func(i int) bool { return i%4 == 0 && i+1 >= 31 })},
+		"until":                {sink.Filter{Until: At(10), Namespace: "default", Labels: map[string]string{"team": "a"}}, every(func(i int) bool { return i%4 < 2 && i+1 < 10 })},
+		"between":              {sink.Filter{Since: At(10), Until: At(20), Agent: "codex"}, every(func(i int) bool { return i%4 == 2 && i+1 >= 10 && i+1 < 20 })},
+		"nanoseconds":          {sink.Filter{Since: At(10).Add(time.Nanosecond), Until: At(12).Add(-time.Nanosecond), Agent: "codex"}, []string{keys[10]}},
+		"another zone":         {sink.Filter{Since: At(39).In(time.FixedZone("", 3600)), Agent: "codex"}, []string{keys[38]}},
+		"nothing said":         {sink.Filter{Since: Epoch.Add(time.Minute / 2), Until: Epoch.Add(time.Hour)}, []string{parked.Transcript(0).String(), silent.Transcript(0).String()}},
 	} {
 		for _, limit := range []int{0, 1, 3, 10} {
 			var got []string

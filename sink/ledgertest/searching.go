@@ -215,6 +215,8 @@ func hitsFiltered(t *testing.T, b *bench) {
 		{sink.Filter{Namespaces: []string{"defaul", "othe"}}, []string{}},
 		{sink.Filter{Protocol: schema.A2A}, []string{"run-9/0:1"}},
 		{sink.Filter{Status: schema.StatusEnded, Labels: map[string]string{"n": "1"}}, []string{"run-1/1:2", "run-1/1:1"}},
+		{sink.Filter{Status: schema.StatusEnded, Parked: map[schema.Identity]bool{NewScript("run-1").ID: true}}, []string{"run-0/1:2", "run-0/1:1"}},
+		{sink.Filter{Status: schema.StatusParked, Parked: map[schema.Identity]bool{NewScript("run-1").ID: true}}, []string{"run-1/1:2", "run-1/1:1"}},
 		{sink.Filter{Since: At(2)}, []string{"run-1/1:2", "run-0/1:2"}},
 		{sink.Filter{Until: At(2), Namespace: "default"}, []string{"run-1/1:1", "run-0/1:1"}},
 		{sink.Filter{Namespace: "nobody"}, []string{}},

@@ -20,7 +20,7 @@ const patience = 2 * time.Second
 func (l *Ledger) Claim(ctx context.Context, partition uint32) (sink.Claim, error) {
 	c, err := l.claim(ctx, partition)
 	if err != nil {
-		return sink.Claim{}, fmt.Errorf("claim partition %d in ledger %s: %w", partition, l.name, err)
+		return sink.Claim{}, fmt.Errorf("claim partition %d in ledger %s: %w", partition, l.name, forbidden(err))
 	}
 	return c, nil
 }

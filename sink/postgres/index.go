@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -31,11 +32,12 @@ type index struct {
 	memory  search.Memory
 	careful bool          // something failed: each event has a transaction of its own
 	failed  map[place]int // how often events failed that were alone
+	swept   time.Time     // when all transcripts were looked at last
 }
 
 const (
-	behindSQL = `SELECT t.id FROM steno.transcripts t LEFT JOIN steno.indexed i ON i.transcript = t.id
-WHERE t.head > coalesce(i.head, 0) ORDER BY random() LIMIT $1`
+	behindSQL = `SELECT transcript FROM (SELECT DISTINCT u.transcript FROM steno.unread u LEFT JOIN steno.indexed i ON i.transcript = u.transcript
+WHERE u.head > coalesce(i.head, 0)) b ORDER BY random() LIMIT $1`
 	enterSQL = `INSERT INTO steno.indexed (transcript) SELECT id FROM unnest($1::bigint[]) id ORDER BY id ON CONFLICT DO NOTHING`
 	headsSQL = `SELECT transcript, head FROM steno.indexed WHERE transcript = ANY ($1) ORDER BY array_position($1, transcript)`
 	// A row that is locked is being indexed by somebody else.
@@ -45,6 +47,7 @@ SELECT transcript, store_seq, piece, many, at, line::tsvector
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[], $6::text[]) AS w (transcript, store_seq, piece, many, at, line)`
 	unindexedSQL = `INSERT INTO steno.unindexed (transcript, store_seq, why) VALUES ($1, $2, $3)`
 	indexedSQL   = `UPDATE steno.indexed SET head = $2 WHERE transcript = $1`
+	readSQL      = `DELETE FROM steno.unread WHERE transcript = $1 AND head <= $2`
 )
 
 // Index implements sink.Index: some of the transcripts that are behind, those that no other sink is at. The
@@ -59,12 +62,15 @@ func (l *Ledger) Index(ctx context.Context) (int, error) {
 	n, err := l.indexNext(ctx)
 	if err != nil {
 		l.index.memory.Forget()
-		return 0, fmt.Errorf("index ledger %s: %w", l.name, unreachable(err))
+		return 0, fmt.Errorf("index ledger %s: %w", l.name, unreachable(forbidden(err)))
 	}
 	return n, nil
 }
 
 func (l *Ledger) indexNext(ctx context.Context) (int, error) {
+	if fits, err := l.fit(ctx); err != nil || !fits {
+		return 0, err
+	}
 	ids, err := l.behind(ctx)
 	if err != nil || len(ids) == 0 {
 		return 0, err
@@ -192,6 +198,14 @@ func (l *Ledger) put(ctx context.Context, pages []page, folded [][]indexing) (in
 		if _, err := tx.Exec(ctx, silenceSQL); err != nil {
 			return err
 		}
+		fits, err := tx.Exec(ctx, shareSQL)
+		if err != nil {
+			return err
+		}
+		if fits.RowsAffected() == 0 { // somebody has begun to make other words
+			skipped = true
+			return nil
+		}
 		for i, p := range pages {
 			locked, err := tx.Exec(ctx, lockSQL, p.transcript, p.head)
 			if err != nil {
@@ -201,8 +215,11 @@ func (l *Ledger) put(ctx context.Context, pages []page, folded [][]indexing) (in
 				skipped = true
 				continue
 			}
-			if _, err := tx.Exec(ctx, indexedSQL, p.transcript, folded[i][len(folded[i])-1].seq); err != nil {
-				return err
+			head := folded[i][len(folded[i])-1].seq
+			for _, sql := range []string{indexedSQL, readSQL} {
+				if _, err := tx.Exec(ctx, sql, p.transcript, head); err != nil {
+					return err
+				}
 			}
 			batch = append(batch, folded[i]...)
 		}

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -39,14 +40,15 @@ func count(t *testing.T, l sink.Searcher, text string) int {
 	return len(page.Hits)
 }
 
-// TestALedgerOfVersion1IsIndexed takes away what the second migration makes.
+// TestALedgerOfVersion1IsIndexed takes away what the later migrations make.
 func TestALedgerOfVersion1IsIndexed(t *testing.T) {
 	url := pgtest.Database(t)
 	l := open(t, url)
 	s := ledgertest.NewScript("one")
 	say(t, l, s, "old words")
 	require.NoError(t, l.Close())
-	execute(t, url, `DROP TABLE steno.indexed, steno.words, steno.unindexed; UPDATE steno.version SET version = 1`)
+	execute(t, url, `DROP TABLE steno.indexed, steno.words, steno.unindexed, steno.unread, steno.index_version; ALTER TABLE steno.sinks DROP COLUMN instance;
+	UPDATE steno.version SET version = 1`)
 	_, err := postgres.Open(within(t), url, postgres.Options{ReadOnly: true})
 	require.ErrorIs(t, err, sink.ErrVersion)
 	require.ErrorContains(t, err, "a sink of this build brings them up to date")
@@ -60,7 +62,7 @@ func TestALedgerOfVersion1IsIndexed(t *testing.T) {
 	say(t, l, s, "new words")
 	index(t, l)
 	require.Equal(t, 2, count(t, l, "words"))
-	execute(t, url, `TRUNCATE steno.indexed, steno.words, steno.unindexed`)
+	execute(t, url, `TRUNCATE steno.index_version`)
 	index(t, l)
 	require.Equal(t, 2, count(t, l, "words"), "it can be made again")
 }
@@ -184,4 +186,99 @@ REVOKE ALL ON steno.indexed, steno.words, steno.unindexed FROM `+role+`; ALTER D
 	require.ErrorContains(t, err, lacks)
 	_, err = r.Search(within(t), sink.SearchQuery{Text: "words"})
 	require.ErrorContains(t, err, lacks)
+}
+
+// lock locks tables against everybody until the returned function is called.
+func lock(t *testing.T, url, names string) (release func()) {
+	t.Helper()
+	conn, err := pgx.Connect(within(t), url)
+	require.NoError(t, err)
+	_, err = conn.Exec(within(t), `BEGIN; LOCK TABLE `+names+` IN ACCESS EXCLUSIVE MODE`)
+	require.NoError(t, err)
+	return sync.OnceFunc(func() { require.NoError(t, conn.Close(within(t))) })
+}
+
+// TestStoringNeedsNoIndex: words are made and written outside the transaction that stores.
+func TestStoringNeedsNoIndex(t *testing.T) {
+	url := pgtest.Database(t)
+	l := open(t, url)
+	defer l.Close() //nolint:errcheck // it always works
+	s := ledgertest.NewScript("one")
+	say(t, l, s, "words")
+	index(t, l)
+	release := lock(t, url, `steno.words, steno.indexed, steno.unindexed`)
+	defer release()
+	say(t, l, s, "later words")
+	release()
+	index(t, l)
+	require.Equal(t, 2, count(t, l, "words"))
+}
+
+// TestWhatIsBehindIsFoundWithoutLookingAtAll transcripts, and counted without.
+func TestWhatIsBehindIsFoundWithoutLookingAtAll(t *testing.T) {
+	url := pgtest.Database(t)
+	l := open(t, url)
+	defer l.Close() //nolint:errcheck // it always works
+	one, two := ledgertest.NewScript("one"), ledgertest.NewScript("two")
+	say(t, l, one, "words")
+	index(t, l)
+	say(t, l, one, "later words")
+	say(t, l, one, "last words")
+	say(t, l, two, "other words")
+	release := lock(t, url, `steno.transcripts, steno.captures`)
+	defer release()
+	now, err := l.Indexing(within(t))
+	require.NoError(t, err)
+	require.Equal(t, sink.Indexing{Behind: 3}, now)
+	index(t, l)
+	now, err = l.Indexing(within(t))
+	require.NoError(t, err)
+	require.Zero(t, now)
+	release()
+	require.Equal(t, 4, count(t, l, "words"))
+}
+
+// TestWordsOfAnotherVersion: those of an older build are made anew, those of a newer one are left to it; until
+// then nothing is found, and that is said.
+func TestWordsOfAnotherVersion(t *testing.T) {
+	url := pgtest.Database(t)
+	l := open(t, url)
+	s := ledgertest.NewScript("one")
+	say(t, l, s, "words")
+	say(t, l, s, "more words")
+	index(t, l)
+	require.Equal(t, 2, count(t, l, "words"))
+	unfit := func() {
+		page, err := l.Search(within(t), sink.SearchQuery{Text: "words"})
+		require.NoError(t, err)
+		require.Empty(t, page.Hits)
+		require.Equal(t, sink.Indexing{Behind: 2}, page.Indexing)
+		now, err := l.Indexing(within(t))
+		require.NoError(t, err)
+		require.Equal(t, page.Indexing, now)
+		listed, err := l.Transcripts(within(t), sink.Query{Text: "words"})
+		require.NoError(t, err)
+		require.Empty(t, listed.Transcripts)
+	}
+	execute(t, url, `UPDATE steno.index_version SET version = 99`)
+	unfit()
+	index(t, l) // while it is open
+	unfit()
+	require.NoError(t, l.Close())
+	l = open(t, url)
+	index(t, l)
+	unfit()
+	execute(t, url, `UPDATE steno.index_version SET version = 0`)
+	unfit()
+	index(t, l)
+	require.Equal(t, 2, count(t, l, "words"), "while it is open")
+	require.NoError(t, l.Close())
+	execute(t, url, `UPDATE steno.index_version SET version = 0`)
+	l = open(t, url)
+	defer l.Close() //nolint:errcheck // it always works
+	index(t, l)
+	require.Equal(t, 2, count(t, l, "words"))
+	now, err := l.Indexing(within(t))
+	require.NoError(t, err)
+	require.Zero(t, now)
 }

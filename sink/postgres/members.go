@@ -15,13 +15,19 @@ import (
 type members struct {
 	config *pgx.ConnConfig
 	id     string
-	lease  time.Duration
-	count  uint32    // partitions in all
-	conn   *pgx.Conn // nil before the first statement and after a failure
+	// instance is unlike that of any other process of its name.
+	instance string
+	lease    time.Duration
+	entered  bool      // the name is this process's
+	other    time.Time // when another one that has the name gave a sign of life
+	count    uint32    // partitions in all
+	conn     *pgx.Conn // nil before the first statement and after a failure
 }
 
 const (
-	beatSQL = `INSERT INTO steno.sinks (id, beat) VALUES ($1, clock_timestamp()) ON CONFLICT (id) DO UPDATE SET beat = clock_timestamp()`
+	beatSQL = `INSERT INTO steno.sinks (id, instance, beat) VALUES ($1, $2, clock_timestamp())
+ON CONFLICT (id) DO UPDATE SET beat = clock_timestamp() WHERE sinks.instance = excluded.instance`
+	otherSQL = `SELECT beat FROM steno.sinks WHERE id = $1`
 	// A sink whose row is locked is alive, or is being forgotten by somebody else.
 	forgetSQL = `DELETE FROM steno.sinks WHERE id IN
 (SELECT id FROM steno.sinks WHERE beat < clock_timestamp() - $1::interval FOR UPDATE SKIP LOCKED)`
@@ -33,11 +39,19 @@ const (
 (SELECT partition FROM steno.owners WHERE partition < $2 AND NOT owner = ANY ($3) ORDER BY partition LIMIT $4 FOR UPDATE SKIP LOCKED)
 RETURNING partition`
 	releaseSQL = `UPDATE steno.owners SET owner = '' WHERE owner = $1 AND partition = $2`
-	leaveSQL   = `WITH gone AS (DELETE FROM steno.sinks WHERE id = $1) UPDATE steno.owners SET owner = '' WHERE owner = $1`
+	leaveSQL   = `WITH gone AS (DELETE FROM steno.sinks WHERE id = $1 AND instance = $2 RETURNING id)
+UPDATE steno.owners SET owner = '' WHERE owner IN (SELECT id FROM gone)`
 )
 
+// ErrName marks a sink of whose name another one lives.
+var ErrName = errors.New("another sink of this name lives")
+
+// errWaiting marks a name that another process has, which may have been killed.
+var errWaiting = errors.New("another sink of this name was there a moment ago")
+
 // round gives a sign of life and takes free partitions up to this sink's share. It gives all that are
-// this sink's by then, in order.
+// this sink's by then, in order. An error wraps ErrName if another sink of its name lives, errWaiting if that
+// is not known yet, sink.ErrDenied if a right is missing.
 func (m *members) round(ctx context.Context) (mine []uint32, share int, err error) {
 	err = m.use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
@@ -46,8 +60,9 @@ func (m *members) round(ctx context.Context) (mine []uint32, share int, err erro
 		})
 	})
 	if err != nil {
-		return nil, 0, fmt.Errorf("own partitions as sink %s: %w", m.id, err)
+		return nil, 0, fmt.Errorf("own partitions as sink %s: %w", m.id, forbidden(err))
 	}
+	m.entered = true
 	return mine, share, nil
 }
 
@@ -56,11 +71,15 @@ func (m *members) roundIn(ctx context.Context, tx pgx.Tx) (mine []uint32, share 
 	if _, err := tx.Exec(ctx, silenceSQL); err != nil {
 		return nil, 0, err
 	}
-	if _, err := tx.Exec(ctx, beatSQL, m.id); err != nil {
-		return nil, 0, fmt.Errorf("give a sign of life: %w", err)
-	}
 	if _, err := tx.Exec(ctx, forgetSQL, lease); err != nil {
 		return nil, 0, fmt.Errorf("forget sinks that are gone: %w", err)
+	}
+	given, err := tx.Exec(ctx, beatSQL, m.id, m.instance)
+	if err != nil {
+		return nil, 0, fmt.Errorf("give a sign of life: %w", err)
+	}
+	if given.RowsAffected() == 0 {
+		return nil, 0, m.named(ctx, tx)
 	}
 	live, err := collect[string](ctx, tx, liveSQL, lease)
 	if err != nil {
@@ -79,6 +98,19 @@ func (m *members) roundIn(ctx context.Context, tx pgx.Tx) (mine []uint32, share 
 	}
 	slices.Sort(mine)
 	return mine, share, nil
+}
+
+// named says what it is that has the name: nobody if it was killed, else it gives another sign of life.
+func (m *members) named(ctx context.Context, tx pgx.Tx) error {
+	var beat time.Time
+	if err := tx.QueryRow(ctx, otherSQL, m.id).Scan(&beat); err != nil {
+		return fmt.Errorf("look at the other sink of this name: %w", err)
+	}
+	if m.entered || !m.other.IsZero() && !beat.Equal(m.other) {
+		return ErrName
+	}
+	m.other = beat
+	return errWaiting
 }
 
 // shareOf is how many partitions the sink at a rank has, so that all shares together are all
@@ -105,7 +137,7 @@ func (m *members) release(ctx context.Context, partition uint32) error {
 // leave gives all partitions back and ends the membership, and the connection.
 func (m *members) leave(ctx context.Context) error {
 	err := m.use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, leaveSQL, m.id)
+		_, err := conn.Exec(ctx, leaveSQL, m.id, m.instance)
 		return err
 	})
 	if m.conn != nil {

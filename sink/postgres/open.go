@@ -54,8 +54,8 @@ var (
 
 // Open opens the ledger in the database that a URL or keyword string names, as libpq reads them. A
 // writer makes the tables (in the schema steno) or brings them up to date; a reader refuses tables
-// that are not there or not up to date with sink.ErrVersion. Other errors may wrap ErrURL or
-// ErrUnreachable.
+// that are not there or not up to date with sink.ErrVersion. Other errors may wrap ErrURL, ErrUnreachable
+// or sink.ErrDenied.
 //
 // Settings may stand in the URL. synchronous_commit=off is safe: position and events go in one
 // transaction, so what a crash takes is read again from STENO_EVENTS.
@@ -79,9 +79,9 @@ func Open(ctx context.Context, url string, o Options) (*Ledger, error) {
 		return nil, fmt.Errorf("open ledger %s: %w", l.name, err)
 	}
 	if o.ReadOnly {
-		err = checkVersion(ctx, l.pool)
+		err = denied(checkVersion(ctx, l.pool))
 	} else {
-		err = migrate(ctx, l.pool)
+		err = forbidden(migrate(ctx, l.pool))
 	}
 	if err != nil {
 		l.pool.Close()

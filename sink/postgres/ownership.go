@@ -46,14 +46,15 @@ func NewOwnership(l *Ledger, o OwnershipOptions) *Ownership {
 }
 
 // Run implements sink.Ownership. While the database cannot be reached it keeps what it has until the
-// lease is over.
+// lease is over. An error wraps ErrName if another sink of its name lives (one that was killed is waited for
+// until its lease is over), and sink.ErrDenied if a right is missing.
 func (o *Ownership) Run(ctx context.Context, count uint32, serve func(context.Context, uint32) error) error {
 	if o.ledger.readOnly {
 		return fmt.Errorf("own partitions in ledger %s: %w", o.ledger.name, errReadOnly)
 	}
 	r := &owning{
 		Ownership: o, serve: serve, served: map[uint32]*served{}, ended: make(chan ended),
-		members: &members{config: o.ledger.pool.Config().ConnConfig, id: o.o.ID, lease: o.o.Lease, count: count},
+		members: &members{config: o.ledger.pool.Config().ConnConfig, id: o.o.ID, instance: uuid.NewString(), lease: o.o.Lease, count: count},
 	}
 	err := r.run(ctx)
 	r.stop()
@@ -83,6 +84,7 @@ type ended struct {
 func (r *owning) run(ctx context.Context) error {
 	beat := time.NewTicker(r.o.Beat)
 	defer beat.Stop()
+	waited := false
 	heard := time.Now() // before the last beat that the database took
 	for {
 		now := time.Now()
@@ -91,6 +93,13 @@ func (r *owning) run(ctx context.Context) error {
 			return nil
 		case err == nil:
 			heard = now
+		case errors.Is(err, ErrName), errors.Is(err, sink.ErrDenied):
+			return err
+		case errors.Is(err, errWaiting):
+			if !waited {
+				r.o.Log.Warn().Str("sink", r.o.ID).Msg("there is a sink of this name (--name); waiting until it is gone, or gives a sign of life")
+			}
+			waited = true
 		default:
 			r.o.Log.Warn().Err(err).Msg("no sign of life given")
 			if time.Since(heard) > r.o.Lease {

@@ -25,7 +25,7 @@ func (l *Ledger) Redrive(ctx context.Context, c sink.Claim, id schema.Identity) 
 		parked, err = l.redrive(ctx, c, id)
 	}
 	if err != nil {
-		return false, fmt.Errorf("redrive %s in ledger %s: %w", id, l.name, err)
+		return false, fmt.Errorf("redrive %s in ledger %s: %w", id, l.name, forbidden(err))
 	}
 	return parked, nil
 }

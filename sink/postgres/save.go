@@ -32,6 +32,22 @@ func upsert(table, alias, columns string, fixed ...string) string {
 		table, strings.Join(names, ", "), strings.Join(values, ", "), strings.Join(changes, ", "))
 }
 
+// unreadSQL names what is to be indexed.
+const unreadSQL = `INSERT INTO steno.unread (transcript, head) SELECT * FROM unnest($1::bigint[], $2::bigint[])`
+
+// heads gives the transcripts that got events, and their last numbers.
+func (t *tx) heads() []any {
+	last := map[int64]int64{}
+	for _, e := range t.events {
+		last[e.transcript] = max(last[e.transcript], int64(e.seq))
+	}
+	transcripts, heads := make([]int64, 0, len(last)), make([]int64, 0, len(last))
+	for transcript, head := range last {
+		transcripts, heads = append(transcripts, transcript), append(heads, head)
+	}
+	return []any{transcripts, heads}
+}
+
 // saveAndCommit writes what the numbering changed, and commits, in one round trip.
 func (t *tx) saveAndCommit(ctx context.Context, n sink.Numbered) error {
 	var batch pgx.Batch
@@ -54,6 +70,9 @@ func (t *tx) saveAndCommit(ctx context.Context, n sink.Numbered) error {
 			return fmt.Errorf("save transcript %s: %w", n.Heads[i].Transcript, err)
 		}
 		batch.Queue(saveTranscriptSQL, append(asBytes(values), t.capture[kept])...)
+	}
+	if len(t.events) > 0 {
+		batch.Queue(unreadSQL, t.heads()...)
 	}
 	batch.Queue(`COMMIT`)
 	answers := t.conn.SendBatch(ctx, &batch)

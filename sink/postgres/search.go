@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/search"
@@ -61,20 +60,15 @@ func indexingOf(ctx context.Context, db querier) (sink.Indexing, error) {
 
 func readIndexing(ctx context.Context, db querier) (sink.Indexing, error) {
 	var now sink.Indexing
-	var behind, failed int64
-	err := db.QueryRow(ctx, `SELECT ((SELECT coalesce(sum(head), 0) FROM steno.transcripts) - (SELECT coalesce(sum(head), 0) FROM steno.indexed))::bigint,
-(SELECT count(*) FROM steno.unindexed)`).Scan(&behind, &failed)
-	now.Behind, now.Failed = uint64(max(behind, 0)), uint64(failed)
-	return now, err
-}
-
-// denied says what a role lacks that may not read the tables of the index: they are younger than others.
-func denied(err error) error {
-	var e *pgconn.PgError
-	if errors.As(err, &e) && e.Code == "42501" {
-		return fmt.Errorf("%w (GRANT SELECT ON ALL TABLES IN SCHEMA steno is needed again when a new version has made tables)", err)
+	var fits bool
+	err := db.QueryRow(ctx, `SELECT `+fitsSQL+`, (SELECT coalesce(sum(u.head - coalesce(i.head, 0)), 0)::bigint
+FROM (SELECT transcript, max(head) AS head FROM steno.unread GROUP BY transcript) u LEFT JOIN steno.indexed i ON i.transcript = u.transcript
+WHERE u.head > coalesce(i.head, 0)), (SELECT count(*) FROM steno.unindexed)`).Scan(&fits, &now.Behind, &now.Failed)
+	if err == nil && !fits { // nothing of it is searched
+		now.Failed = 0
+		err = db.QueryRow(ctx, `SELECT coalesce(sum(head), 0)::bigint FROM steno.transcripts`).Scan(&now.Behind)
 	}
-	return err
+	return now, err
 }
 
 // source is what hits are read from.
@@ -106,10 +100,10 @@ func agents(ctx context.Context, db asker, f sink.Filter) ([]string, error) {
 // transcriptIDs is the query of the ids of transcripts that a filter leaves.
 const transcriptIDs = `SELECT t.id FROM steno.transcripts t JOIN steno.captures c ON c.id = t.capture`
 
-// found is the query of the events that say what is searched for. Of an event in several pieces no piece
-// need say it all.
+// found is the query of the events that say what is searched for, none where the words are not this build's.
+// Of an event in several pieces no piece need say it all.
 func found(w *tables.Where, q search.Query) string {
-	sql := `SELECT DISTINCT at, transcript, store_seq FROM steno.words WHERE line @@ ` + w.Arg(q.TSQuery()) + `::text::tsquery`
+	sql := `SELECT DISTINCT at, transcript, store_seq FROM steno.words WHERE ` + fitsSQL + ` AND line @@ ` + w.Arg(q.TSQuery()) + `::text::tsquery`
 	if len(q.Terms) == 1 {
 		return sql
 	}
@@ -118,7 +112,7 @@ func found(w *tables.Where, q search.Query) string {
 		all = append(all, `bool_or(line @@ `+w.Arg(t.TSQuery())+`::text::tsquery)`)
 	}
 	return sql + `
-UNION SELECT at, transcript, store_seq FROM steno.words WHERE many AND line @@ ` + w.Arg(q.AnyTSQuery()) + `::text::tsquery
+UNION SELECT at, transcript, store_seq FROM steno.words WHERE ` + fitsSQL + ` AND many AND line @@ ` + w.Arg(q.AnyTSQuery()) + `::text::tsquery
 GROUP BY at, transcript, store_seq HAVING ` + strings.Join(all, ` AND `)
 }
 

@@ -21,7 +21,7 @@ func (l *Ledger) Store(ctx context.Context, b sink.Batch) (sink.Stored, error) {
 	out, err := l.store(ctx, b)
 	if err != nil {
 		return sink.Stored{}, fmt.Errorf("store batch of partition %d up to sequence %d in ledger %s: %w",
-			b.Claim.Partition, b.Position.Seq, l.name, refused(err))
+			b.Claim.Partition, b.Position.Seq, l.name, forbidden(refused(err)))
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -94,15 +95,35 @@ func (w *Where) About(f sink.Filter, agents []string) {
 	if f.Protocol != "" {
 		w.And(`t.protocol = %s`, w.Arg(w.Bytes(string(f.Protocol))))
 	}
-	if f.Status != "" {
-		w.And(`CASE WHEN c.parked_reason <> '' THEN 'parked' WHEN c.status NOT IN ('', 'open') THEN c.status
-WHEN t.status <> '' THEN t.status ELSE 'open' END = %s`, w.Arg(string(f.Status)))
+	if is := w.status(f); is != "" {
+		w.And(`%s`, is)
 	}
 	for k, v := range f.Labels {
 		if label, ok := labelText(k, v); ok {
 			w.And(w.Contains, `t.labels`, w.Arg(w.Bytes(label)))
 		}
 	}
+}
+
+// maxParked is how many captures that are parked a query takes.
+const maxParked = 1000
+
+// status is the condition of a filter's status; empty if there is none. Of what is parked behind the ledger's
+// back some comes through that has another one.
+func (w *Where) status(f sink.Filter) string {
+	if f.Status == "" || f.Status == schema.StatusParked && len(f.Parked) > maxParked {
+		return ""
+	}
+	is := fmt.Sprintf(`CASE WHEN c.parked_reason <> '' THEN 'parked' WHEN c.status NOT IN ('', 'open') THEN c.status
+WHEN t.status <> '' THEN t.status ELSE 'open' END = %s`, w.Arg(string(f.Status)))
+	if f.Status != schema.StatusParked || len(f.Parked) == 0 {
+		return is
+	}
+	var places []string
+	for id := range f.Parked {
+		places = append(places, w.Arg(id.String()))
+	}
+	return fmt.Sprintf(`(%s OR c.key IN (%s))`, is, strings.Join(places, ", "))
 }
 
 // within is the condition that a capture is in a namespace.

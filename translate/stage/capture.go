@@ -31,7 +31,8 @@ type capture struct {
 	after     map[uint32]uint64 // scratch of countAfter
 
 	number  uint64 // of the connection that it was last read over
-	fence   uint64 // stream sequence of the last record; 0: there is none
+	fence   spot   // the last record; sequence 0: there is none
+	fenced  uint64 // number of the connection over which that was known to be so
 	pending []group
 	queued  bool // a committer has it, or will have
 	tries   int  // failed in a row
@@ -62,16 +63,16 @@ type capture struct {
 	redrivenTo                  uint64 // stream sequence up to which it must be covered then
 }
 
-// begin starts the fold anew behind the last record, if there is one.
-func (c *capture) begin(catalogue *translate.Catalogue, last *seen, fence uint64) {
-	c.version = ""
+// begin starts the fold anew behind the last record, if there is one, at its stream sequence.
+func (c *capture) begin(catalogue *translate.Catalogue, last *seen, seq uint64) {
+	c.version, c.fence, c.fenced = "", spot{seq: seq}, c.number
 	if last != nil {
-		c.version = last.rec.Translator
+		c.version, c.fence.chain = last.rec.Translator, last.rec.Chain
 	}
 	c.fold = translate.NewCapture(c.id, catalogue, c.version)
 	c.frame, c.rawSeq, c.chain, c.lastChain = 0, 0, "", ""
 	c.sessions, c.about = map[uint32]struct{}{}, abouts{}
-	c.seen, c.fence = last, fence
+	c.seen = last
 	c.hold, c.snap, c.kept, c.notBefore, c.resumed = 0, nil, 0, 0, false
 }
 
@@ -130,6 +131,11 @@ func (c *capture) push() {
 
 // unstored reports whether a committer has something to do.
 func (c *capture) unstored() bool { return len(c.pending) > 0 || c.ready() != nil }
+
+// beyond reports whether a record ends before what waits to be stored: then those behind it are lost.
+func (c *capture) beyond(last *seen) bool {
+	return len(c.pending) > 0 && last.rec.Last.Compare(c.pending[0].events[0].origin) < 0
+}
 
 // drop forgets the pending events up to an origin, which a record covers.
 func (c *capture) drop(last schema.Origin) {

@@ -19,11 +19,11 @@ func (w *Worker) commitAll(ctx context.Context) error {
 		if !ok {
 			return ctx.Err()
 		}
-		if _, err := w.gate.pass(ctx); err != nil {
+		number, err := w.gate.pass(ctx)
+		if err != nil {
 			return err
 		}
-		var err error
-		if payload, err = w.commit(ctx, c, payload[:0]); err != nil {
+		if payload, err = w.commit(ctx, c, number, payload[:0]); err != nil {
 			return err
 		}
 		if cap(payload) > 2*maxRecordBytes {
@@ -34,8 +34,8 @@ func (w *Worker) commitAll(ctx context.Context) error {
 
 // commit stores one record of the capture, or learns why it is not to be stored, and queues the
 // capture again if more is pending. The queue holds a capture once, so one record is in flight.
-// buffer is memory for the payload, and is given back, perhaps grown.
-func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte, error) {
+// number is that of the connection. buffer is memory for the payload, and is given back, perhaps grown.
+func (w *Worker) commit(ctx context.Context, c *capture, number uint64, buffer []byte) ([]byte, error) {
 	c.mu.Lock()
 	if s := c.ready(); s != nil {
 		c.mu.Unlock()
@@ -45,8 +45,15 @@ func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte,
 		defer c.mu.Unlock()
 		return buffer, w.next(c)
 	}
+	if c.fenced != number { // another record may have its sequence by now
+		defer c.mu.Unlock()
+		if err := w.lookAgain(c.part.ctx, c); err != nil {
+			return buffer, c.part.whileServed(err)
+		}
+		return buffer, w.next(c)
+	}
 	rec := cut(c.pending, c.fold.Version())
-	fence, tries := c.fence, c.tries
+	fence, tries := c.fence.seq, c.tries
 	c.mu.Unlock()
 
 	if tries > 0 {
@@ -65,9 +72,11 @@ func (w *Worker) commit(ctx context.Context, c *capture, buffer []byte) ([]byte,
 	if c.gone { // its partition was taken anew
 		return buffer, w.next(c)
 	}
+	if outcome == topology.Stored && !c.part.recordStands(spot{seq, rec.Chain}, number) {
+		outcome, cause = topology.Unknown, errOtherStreams
+	}
 	if outcome == topology.Stored {
-		c.tries, c.fence = 0, seq
-		c.part.mark.noteRecord(seq, rec.Chain) // before a mark may count on it
+		c.tries, c.fence = 0, spot{seq, rec.Chain}
 		c.drop(rec.Last)
 		w.counts.records.Add(1)
 		return buffer, w.next(c)
@@ -132,10 +141,18 @@ func (w *Worker) refused(ctx context.Context, c *capture, outcome topology.Outco
 			return fmt.Errorf("store record of %s: %w", c.id, cause)
 		}
 	}
+	return w.lookAgain(ctx, c)
+}
+
+// lookAgain reads the capture's last record and goes on behind it. c.mu is held.
+func (w *Worker) lookAgain(ctx context.Context, c *capture) error {
 	c.number = w.gate.now()
 	last, seq, bad, err := w.lastRecord(ctx, c.id)
 	if err != nil {
 		return err
+	}
+	if !w.gate.same(c.number) { // it is asked for again when somebody has looked at the streams
+		return nil
 	}
 	if bad != nil {
 		return c.part.parkRecords(ctx, c, bad)
@@ -145,18 +162,25 @@ func (w *Worker) refused(ctx context.Context, c *capture, outcome topology.Outco
 
 // adopt goes on behind the capture's last record, whoever stored it. c.mu is held.
 func (w *Worker) adopt(ctx context.Context, c *capture, last *seen, seq uint64) error {
-	if seq == c.fence || c.parked != nil && c.fold == nil {
+	at := spot{seq: seq}
+	if last != nil {
+		at.chain = last.rec.Chain
+	}
+	if at == c.fence || c.parked != nil && c.fold == nil {
+		c.fenced = c.number
 		return nil // nothing was stored: try again
 	}
-	if seq < c.fence || last.rec.Translator != c.fold.Version() && c.fence == 0 {
+	if seq <= c.fence.seq || c.beyond(last) || last.rec.Translator != c.fold.Version() && c.fence.seq == 0 {
 		// The stream has lost records, or another worker began the capture with its own version.
 		return c.part.reload(ctx, c)
 	}
-	c.part.mark.noteRecord(seq, last.rec.Chain) // before a mark may count on it
+	if !c.part.recordStands(at, c.number) {
+		return nil // as in lookAgain
+	}
 	if bad := c.pass(last); bad != nil {
 		return c.part.parkRecords(ctx, c, bad)
 	}
-	c.tries, c.fence = 0, seq
+	c.tries, c.fence, c.fenced = 0, at, c.number
 	return nil
 }
 

@@ -25,7 +25,9 @@
 //	a zombie's older snapshot           refused: it is written behind another than the one that stands
 //	a zombie's mark                     refused: whoever takes a partition writes the key first
 //	the store's tail is lost            mark and record are not where they were: the partition is taken
-//	                                    anew from its first frame; until that is known nothing is folded
+//	                                    anew from its first frame; until that is known nothing is folded, and
+//	                                    nothing of a new past takes the place of what is to be looked for
+//	another worker made records again   what a record says is compared after each reconnect, not its number
 //	redriven, and the owner killed      the request is the parked key itself, and goes only when a record
 //	                                    or a snapshot covers the frames that the mark has passed
 //

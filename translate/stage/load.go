@@ -49,8 +49,8 @@ func (p *partition) beginOnce(ctx context.Context, c *capture, look bool) error 
 	}
 	c.parkedKnown = max(c.parkedKnown, p.worker.parked.read.Load())
 	c.begin(p.worker.opts.Catalogue, last, seq)
-	if last != nil { // before it is asked whether the streams are still the same
-		p.mark.noteRecord(seq, last.rec.Chain)
+	if last != nil && !p.recordStands(spot{seq, last.rec.Chain}, c.number) {
+		return errOtherStreams
 	}
 	if bad == nil && look && !c.distrusts {
 		if err := p.resume(ctx, c, last); err != nil {

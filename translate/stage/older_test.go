@@ -3,6 +3,7 @@ package stage_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,14 +21,25 @@ import (
 // copyStore copies the server's store as it is now; back puts the copy into its place.
 func copyStore(t *testing.T, s *natstest.Server) (back func()) {
 	t.Helper()
+	return copyFolder(t, s, s.Dir)
+}
+
+// copyStream does so with one stream.
+func copyStream(t *testing.T, s *natstest.Server, name string) (back func()) {
+	t.Helper()
+	return copyFolder(t, s, filepath.Join(s.Dir, "jetstream", "$G", "streams", name))
+}
+
+func copyFolder(t *testing.T, s *natstest.Server, folder string) (back func()) {
+	t.Helper()
 	s.Stop()
 	copied := t.TempDir()
-	require.NoError(t, os.CopyFS(copied, os.DirFS(s.Dir)))
+	require.NoError(t, os.CopyFS(copied, os.DirFS(folder)))
 	s.Restart(t)
 	return func() {
 		s.Stop()
-		require.NoError(t, os.RemoveAll(s.Dir))
-		require.NoError(t, os.CopyFS(s.Dir, os.DirFS(copied)))
+		require.NoError(t, os.RemoveAll(folder))
+		require.NoError(t, os.CopyFS(folder, os.DirFS(copied)))
 		s.Restart(t)
 	}
 }

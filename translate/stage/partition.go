@@ -79,7 +79,10 @@ func (p *partition) consume(ctx context.Context) error {
 			if err := p.handle(ctx, m, number); err != nil {
 				return err
 			}
-			p.mark.noteFrame(m.Seq, m.Header.Get(schema.HeaderChain))
+			if !p.stands(spotOf(m), number) { // it may have been passed over, not folded
+				return errOtherStreams
+			}
+			p.mark.noteFrame(spotOf(m))
 			p.folded.Store(m.Seq)
 			return nil
 		})
@@ -152,7 +155,7 @@ func (p *partition) fold(ctx context.Context, c *capture, m topology.Message, nu
 		err = fmt.Errorf("read frame %d of %s: %w", f.Seq, c.id, err)
 		return dst, p.parkFrame(ctx, c, &failure{ReasonBlob, err}, f.Seq, m)
 	}
-	if !p.stands(m, number) {
+	if !p.stands(spotOf(m), number) {
 		return dst, errOtherStreams
 	}
 	events, bad := c.step(dst, &f, m.Seq)
@@ -164,16 +167,31 @@ func (p *partition) fold(ctx context.Context, c *capture, m topology.Message, nu
 	return events, nil
 }
 
-// stands takes note of a message before it is folded, and reports whether the streams are those that it
-// was read from. In this order whoever looks at them after a reconnect looks for this message, too.
-func (p *partition) stands(m topology.Message, number uint64) bool {
-	p.mark.noteAhead(m.Seq, m.Header.Get(schema.HeaderChain))
+// stands takes note of a frame before it is folded, and reports whether the streams are those that it was
+// read from. They are asked for after it is noted, so that whoever looks at them after a reconnect looks for
+// this frame, too; and before, since one of streams that nobody has looked at would be looked for instead of
+// one that they may have lost.
+func (p *partition) stands(frame spot, number uint64) bool {
+	if !p.worker.gate.same(number) {
+		return false
+	}
+	p.mark.noteAhead(frame)
+	return p.worker.gate.same(number)
+}
+
+// recordStands does the same for a record that was read, or acknowledged, over the connection of a number,
+// before a mark may count on it.
+func (p *partition) recordStands(record spot, number uint64) bool {
+	if !p.worker.gate.same(number) {
+		return false
+	}
+	p.mark.noteRecord(record)
 	return p.worker.gate.same(number)
 }
 
 // parkFrame parks the capture at a message that cannot be folded. c.mu is held.
 func (p *partition) parkFrame(ctx context.Context, c *capture, bad *failure, frame uint64, m topology.Message) error {
-	if !p.stands(m, c.number) {
+	if !p.stands(spotOf(m), c.number) {
 		return errOtherStreams
 	}
 	return p.park(ctx, c, bad, frame, m.Seq)

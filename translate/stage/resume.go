@@ -22,11 +22,15 @@ func (p *partition) resume(ctx context.Context, c *capture, last *seen) error {
 	if err != nil || s == nil && why == nil {
 		return err
 	}
+	var frame spot
 	if why == nil {
-		why, err = p.fitting(ctx, c.id, s)
+		frame, why, err = p.fitting(ctx, c.id, s)
 	}
 	if err != nil {
 		return err
+	}
+	if why == nil && !p.stands(frame, c.number) {
+		return errOtherStreams
 	}
 	if why == nil {
 		why = c.restore(p.worker.opts.Catalogue, s, last)
@@ -40,11 +44,11 @@ func (p *partition) resume(ctx context.Context, c *capture, last *seen) error {
 	return nil
 }
 
-// fitting looks for the snapshot's frame on STENO_RAW. why says that another one is there, or none where
-// one must be: the last frame of a capture is never purged.
-func (p *partition) fitting(ctx context.Context, id schema.Identity, s *snapshot) (why, err error) {
+// fitting looks for the snapshot's frame on STENO_RAW and gives where it stands, zero where it is purged. why
+// says that another one is there, or none where one must be: the last frame of a capture is never purged.
+func (p *partition) fitting(ctx context.Context, id schema.Identity, s *snapshot) (frame spot, why, err error) {
 	if created := p.worker.info.Created[topology.Raw]; !s.Created.Equal(created) {
-		return fmt.Errorf("use snapshot of %s: it is of the %s made at %s, this one was made at %s: %w",
+		return spot{}, fmt.Errorf("use snapshot of %s: it is of the %s made at %s, this one was made at %s: %w",
 			id, topology.Raw, s.Created, created, errUnfit), nil
 	}
 	subject := schema.RawSubject(id, p.worker.info.Partitions)
@@ -66,11 +70,11 @@ func (p *partition) fitting(ctx context.Context, id schema.Identity, s *snapshot
 			why = fmt.Errorf("use snapshot of %s: at sequence %d stands frame %s of %s, not its frame %d: %w",
 				id, s.StreamSeq, m.Header.Get(schema.HeaderSeq), m.Subject, s.Frame, errUnfit)
 		default:
-			p.mark.noteAhead(s.StreamSeq, s.Chain)
+			frame = spotOf(m)
 		}
 		return nil
 	})
-	return why, err
+	return frame, why, err
 }
 
 // restore makes the fold from a snapshot. An error says why it is not to be used; then the capture is as

@@ -169,7 +169,7 @@ func (w *Worker) ahead(ctx context.Context, c *capture, there, s *snapshot) (boo
 	if there == nil || there.Frame <= s.Frame {
 		return false, nil
 	}
-	why, err := c.part.fitting(ctx, c.id, there)
+	_, why, err := c.part.fitting(ctx, c.id, there)
 	return why == nil && err == nil, err
 }
 

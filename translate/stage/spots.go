@@ -3,6 +3,7 @@ package stage
 import (
 	"sync"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 )
 
@@ -11,6 +12,9 @@ type spot struct {
 	seq   uint64
 	chain string
 }
+
+// spotOf is where a frame stands.
+func spotOf(m topology.Message) spot { return spot{m.Seq, m.Header.Get(schema.HeaderChain)} }
 
 // landmark is a spot of one of the streams.
 type landmark struct {
@@ -37,25 +41,25 @@ func (s *spots) begin(frame, record spot) {
 	s.frame, s.record, s.ahead, s.frames = frame, record, spot{}, []spot{frame}
 }
 
-func (s *spots) noteFrame(seq uint64, chain string) {
+func (s *spots) noteFrame(at spot) {
 	s.mu.Lock()
-	s.frame = spot{seq, chain}
+	s.frame = at
 	s.mu.Unlock()
 }
 
-func (s *spots) noteRecord(seq uint64, chain string) {
+func (s *spots) noteRecord(at spot) {
 	s.mu.Lock()
-	if seq > s.record.seq {
-		s.record = spot{seq, chain}
+	if at.seq > s.record.seq {
+		s.record = at
 	}
 	s.mu.Unlock()
 }
 
 // noteAhead takes note of a frame before it is folded: a capture may be read beyond the last frame handled.
-func (s *spots) noteAhead(seq uint64, chain string) {
+func (s *spots) noteAhead(at spot) {
 	s.mu.Lock()
-	if seq > s.ahead.seq {
-		s.ahead = spot{seq, chain}
+	if at.seq > s.ahead.seq {
+		s.ahead = at
 	}
 	s.mu.Unlock()
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/steno-io/steno/console/api"
+	"github.com/steno-io/steno/console/refold"
 	"github.com/steno-io/steno/ingest/publish"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
@@ -72,7 +73,10 @@ func (b *bench) served(ctx context.Context, r *rig, load chunks, c crowd) (err e
 		return err
 	}
 	defer conn.Close()
-	s, err := api.New(api.Options{Conn: conn, JS: r.js, Blobs: r.blobs, Ledger: l, Search: l, Partitions: r.info.Partitions})
+	s, err := api.New(api.Options{
+		Conn: conn, JS: r.js, Blobs: r.blobs, Ledger: l, Search: l, Partitions: r.info.Partitions,
+		Folder: &refold.Source{JS: r.js, Blobs: r.blobs, Partitions: r.info.Partitions, Versions: l, Catalogue: b.Catalogue},
+	})
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
 -- The index of the search. It is filled behind the ledger, in transactions of its own, and can be made
--- again: with these three tables empty it is filled from the first event.
+-- again.
 
 -- How far each transcript is indexed. Its row is locked by whoever indexes it.
 CREATE TABLE steno.indexed (

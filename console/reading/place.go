@@ -1,6 +1,8 @@
-package render
+package reading
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,12 +11,12 @@ import (
 	"github.com/steno-io/steno/schema/wire/jsontree"
 )
 
-// placesOf says where each event stands for a reader: at its first frame. Progress of A2A is stored when
+// Places says where each event stands for a reader: at its first frame. Progress of A2A is stored when
 // something else ends it, and names only those of its frames that have no Raw: it stands at the status that
 // began it, or else, where a frame ended it together with an answer, before that answer, whose first frame
 // is earlier.
-func placesOf(events []schema.Event) map[origin]uint64 {
-	places := make(map[origin]uint64, len(events))
+func Places(events []schema.Event) map[schema.Origin]uint64 {
+	places := make(map[schema.Origin]uint64, len(events))
 	for i := len(events) - 1; i >= 0; i-- {
 		e := &events[i]
 		place := firstFrame(e)
@@ -33,7 +35,7 @@ func placesOf(events []schema.Event) map[origin]uint64 {
 		if k, ok := e.Kind.(*schema.Raw); ok {
 			begun[id] = appendStatuses(begun[id], e.WorkerSeq, k)
 		}
-		note, ok := noteOf(e)
+		note, ok := NoteOf(e)
 		if !ok {
 			continue
 		}
@@ -61,7 +63,8 @@ func isProgressA2A(e *schema.Event) bool {
 	return ok && e.Source.Protocol == schema.A2A
 }
 
-func noteOf(e *schema.Event) (*schema.Note, bool) {
+// NoteOf is the note in an event, if it is one.
+func NoteOf(e *schema.Event) (*schema.Note, bool) {
 	p, ok := e.Kind.(*schema.Progress)
 	if !ok {
 		return nil, false
@@ -116,15 +119,35 @@ func timesOf(events []schema.Event) map[uint64]time.Time {
 	return times
 }
 
-// saidAt is when the frame came at which the event stands, as far as that is known.
-func (r *Renderer) saidAt(e *schema.Event) time.Time {
-	place, ok := r.places[e.Origin()]
+// Sort puts events into the order in which they are read, by their places.
+func Sort(events []schema.Event, places map[schema.Origin]uint64) {
+	slices.SortStableFunc(events, func(a, b schema.Event) int {
+		return cmp.Or(cmp.Compare(places[a.Origin()], places[b.Origin()]), cmp.Compare(a.WorkerSeq, b.WorkerSeq), cmp.Compare(a.Part, b.Part))
+	})
+}
+
+// Clock tells when what an event says was said: at its first frame, not at the one that ended it.
+type Clock struct {
+	places map[schema.Origin]uint64
+	times  map[uint64]time.Time
+	at     func(frame uint64) time.Time
+}
+
+// NewClock reads the times of a transcript's events. at tells when a frame came that no event is emitted
+// at; the zero time, or nil for at: it is not known.
+func NewClock(events []schema.Event, places map[schema.Origin]uint64, at func(frame uint64) time.Time) *Clock {
+	return &Clock{places, timesOf(events), at}
+}
+
+// SaidAt is when the frame came at which the event stands, as far as that is known.
+func (c *Clock) SaidAt(e *schema.Event) time.Time {
+	place, ok := c.places[e.Origin()]
 	if !ok || place == e.WorkerSeq {
 		return e.EmittedAt
 	}
-	at, ok := r.atFrames[place]
-	if !ok && r.o.At != nil {
-		at = r.o.At(place)
+	at, ok := c.times[place]
+	if !ok && c.at != nil {
+		at = c.at(place)
 	}
 	if at.IsZero() {
 		return e.EmittedAt

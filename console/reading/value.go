@@ -1,6 +1,7 @@
-package render
+package reading
 
 import (
+	"encoding/base64"
 	"strconv"
 	"strings"
 
@@ -8,8 +9,8 @@ import (
 	"github.com/steno-io/steno/schema/wire/jsontree"
 )
 
-// parse reads a value; what does not parse is absent, and is shown as the text that it is.
-func parse(value schema.JSON) jsontree.Value {
+// Parse reads a value; what does not parse is absent, and is shown as the text that it is.
+func Parse(value schema.JSON) jsontree.Value {
 	var reader jsontree.Reader
 	if _, err := reader.Read(value); err != nil {
 		return jsontree.Value{}
@@ -17,18 +18,18 @@ func parse(value schema.JSON) jsontree.Value {
 	return reader.Root()
 }
 
-// scalar is a value on one line: a string as it reads, anything else as its JSON.
-func scalar(v jsontree.Value) string {
+// Scalar is a value on one line: a string as it reads, anything else as its JSON.
+func Scalar(v jsontree.Value) string {
 	if text, ok := v.Text(); ok {
 		return text
 	}
 	return string(schema.AppendCompact(nil, v.Raw()))
 }
 
-// readable is a value as lines of text: strings as they read, the members of an object by name, the
+// Readable is a value as lines of text: strings as they read, the members of an object by name, the
 // contents of a tool's output, and all else as JSON.
-func readable(value schema.JSON) string {
-	v := parse(value)
+func Readable(value schema.JSON) string {
+	v := Parse(value)
 	switch v.Kind() {
 	case jsontree.Absent:
 		return string(value)
@@ -39,14 +40,14 @@ func readable(value schema.JSON) string {
 			return text
 		}
 	}
-	return scalar(v)
+	return Scalar(v)
 }
 
 // members writes one member a line; text of several lines goes below its name.
 func members(v jsontree.Value) string {
 	var b strings.Builder
 	for m := range v.Children() {
-		name, text := nameOf(m), scalar(m)
+		name, text := NameOf(m), Scalar(m)
 		b.WriteString(name)
 		if strings.Contains(strings.TrimRight(text, "\n"), "\n") {
 			b.WriteString(":\n" + strings.TrimRight(text, "\n") + "\n")
@@ -57,7 +58,8 @@ func members(v jsontree.Value) string {
 	return b.String()
 }
 
-func nameOf(member jsontree.Value) string {
+// NameOf is a member's name.
+func NameOf(member jsontree.Value) string {
 	name, err := strconv.Unquote(string(member.NameRaw()))
 	if err != nil {
 		return string(member.NameRaw()) // an escape that only JSON has
@@ -79,7 +81,7 @@ func contents(list jsontree.Value) (text string, ok bool) {
 		case c.Get("type").Is("diff"):
 			parts = append(parts, diff(c))
 		case block.Get("type").Kind() == jsontree.String:
-			parts = append(parts, "["+kindOf(block)+" · "+bytesOf(len(block.Raw()))+"]")
+			parts = append(parts, "["+KindOf(block)+" · "+BytesOf(len(block.Raw()))+"]")
 		default:
 			return "", false
 		}
@@ -93,9 +95,9 @@ func diff(c jsontree.Value) string {
 	after, _ := c.Get("newText").Text()
 	what := "write " + path
 	if before, ok := c.Get("oldText").Text(); ok {
-		what = "change " + path + " from " + count(lines(before), "line")
+		what = "change " + path + " from " + Count(lines(before), "line")
 	}
-	return what + " to " + count(lines(after), "line") + "\n" + strings.TrimRight(after, "\n")
+	return what + " to " + Count(lines(after), "line") + "\n" + strings.TrimRight(after, "\n")
 }
 
 func lines(text string) int {
@@ -105,13 +107,49 @@ func lines(text string) int {
 	return strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 }
 
-// bytesOf is a size as people read it.
-func bytesOf(n int) string {
-	switch {
-	case n < 1000:
-		return count(n, "byte")
-	case n < 1000*1000:
-		return strconv.FormatFloat(float64(n)/1000, 'f', 1, 64) + " kB"
+// Unbase64 is the text of bytes that are no JSON; ok is false if the value is none of these.
+func Unbase64(value schema.JSON) (text string, ok bool) {
+	encoded, ok := Parse(value).Get("base64").Text()
+	if !ok {
+		return "", false
 	}
-	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	return string(data), err == nil
+}
+
+// Brief is what a record says, without the envelope that its source names already.
+func Brief(value schema.JSON) string {
+	if text, ok := Unbase64(value); ok {
+		return text
+	}
+	v := Parse(value)
+	if v.Get("jsonrpc").Present() {
+		for _, member := range []string{"params", "result", "error"} {
+			if inner := v.Get(member); inner.Present() {
+				v = inner
+				break
+			}
+		}
+	}
+	if v.Kind() == jsontree.Object {
+		var words []string
+		for m := range v.Children() {
+			if name := NameOf(m); name != "sessionId" {
+				words = append(words, name+" "+Scalar(m))
+			}
+		}
+		return strings.Join(words, ", ")
+	}
+	if !v.Present() {
+		return string(value)
+	}
+	return Scalar(v)
+}
+
+// KindOf names a part of a message by its type.
+func KindOf(part jsontree.Value) string {
+	if kind, ok := part.Get("type").Text(); ok && kind != "" {
+		return strings.ReplaceAll(OneLine(kind), "_", " ")
+	}
+	return "part"
 }

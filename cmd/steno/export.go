@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/steno-io/steno/console/export"
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink"
+)
+
+// exportFlags say what of a transcript is written, and where.
+type exportFlags struct {
+	format string
+	frames bool
+	out    string
+	force  bool
+}
+
+// Formats of an export.
+const (
+	formatJSONL    = "jsonl"
+	formatMarkdown = "md"
+	formatHTML     = "html"
+)
+
+func (a *app) exportCommand() *cobra.Command {
+	var f exportFlags
+	cmd := &cobra.Command{
+		Use:   "export [KEY]",
+		Short: "Write a transcript as one file: Markdown, HTML, its events, or its frames",
+		Long: `export writes a transcript whole, in the order in which steno show has it:
+
+  --format md     Markdown as code hosts show it
+  --format html   one page that needs nothing else: no script, and it asks for nothing
+  --format jsonl  the stored events, byte for byte, one a line (the default)
+  --frames        the frames of its capture, which are those of all its sessions: the
+                  file that steno import and steno translate read
+
+md and html leave out raw records that say what another part of the page says, and
+tell how many; html has all events, as they are stored, at its end. Bytes of images
+and other files are named with their size: --format jsonl has them, or names the
+frame that does.
+
+All that was said is in it as it was said, secrets too. --out is written beside its
+place and put there when it is whole; without it, the export goes to stdout.
+
+` + keyHelp,
+		Example: `  steno export --format html --out talk.html
+  steno export fix-the-mill --format md > talk.md
+  steno export fix-the-mill | jq -r 'select(.kind.kind=="Message").kind.text'
+  steno export fix-the-mill --frames --out frames.jsonl && steno translate frames.jsonl`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.frames && cmd.Flags().Changed("format") {
+				return usage("--frames and --format: want one of them; frames have a format of their own")
+			}
+			switch f.format {
+			case formatJSONL, formatMarkdown, formatHTML:
+			default:
+				return a.badValue(fmt.Errorf("--format %q: want jsonl, md or html", f.format), "format")
+			}
+			if f.force && f.out == "" {
+				return usage("--force is for --out")
+			}
+			return a.export(cmd.Context(), args, f)
+		},
+	}
+	p := cmd.Flags()
+	p.StringVar(&f.format, "format", formatJSONL, "jsonl, md or html")
+	p.BoolVar(&f.frames, "frames", false, "the capture's frames instead, as a capture file")
+	p.StringVarP(&f.out, "out", "o", "", "file to write; - or nothing: stdout")
+	p.BoolVar(&f.force, "force", false, "let --out take the place of a file that is there")
+	a.ledgerFlag(cmd)
+	return cmd
+}
+
+func (a *app) export(ctx context.Context, args []string, f exportFlags) error {
+	if f.out == "-" {
+		f.out = ""
+	}
+	if f.out != "" && !f.force { // before the work, and again when it is done
+		if _, err := os.Lstat(f.out); err == nil {
+			return fmt.Errorf("export to %s: %w; --force takes its place", f.out, fs.ErrExist)
+		}
+	}
+	return a.withTranscript(ctx, "export", args, func(ctx context.Context, s *session, t sink.Summary) error {
+		out, err := newExportFile(a.out, f)
+		if err != nil {
+			return err
+		}
+		wrote, err := a.writeExport(ctx, s, t, f, out)
+		if err != nil {
+			return errors.Join(err, out.discard())
+		}
+		if err := out.keep(); err != nil {
+			return err
+		}
+		name := "stdout"
+		if f.out != "" {
+			name = f.out
+		}
+		fmt.Fprintf(a.err, "wrote %s: %s\n", name, wrote)
+		return nil
+	})
+}
+
+// writeExport writes what is asked for, and says how much that is.
+func (a *app) writeExport(ctx context.Context, s *session, t sink.Summary, f exportFlags, w io.Writer) (wrote string, err error) {
+	p := a.progress()
+	if f.out == "" && a.isTerminal(a.stdio.out) {
+		p = &progress{} // it would stand in the midst of what is written
+	}
+	defer p.done()
+	if f.frames {
+		n, err := export.Frames(w, t.Protocol, s.framesOf(ctx, t.Transcript.Identity), func(n uint64) { p.say("%s", plural(n, "frame")) })
+		return plural(n, "frame") + " of the capture", err
+	}
+	events := s.ledger.Events(ctx, t.Transcript, 0, 0)
+	if f.format == formatJSONL {
+		n, err := export.JSONL(w, events, func(n uint64) { p.say("%s", plural(n, "event")) })
+		return plural(n, "event") + ", " + plural(t.Frames, "frame"), err
+	}
+	of := export.Transcript{Summary: t}
+	for e, err := range decoded(events) {
+		if err != nil {
+			return "", err
+		}
+		of.Events = append(of.Events, e)
+		p.say("read %s", plural(uint64(len(of.Events)), "event"))
+	}
+	wrote = plural(uint64(len(of.Events)), "event") + ", " + plural(t.Frames, "frame")
+	times := s.frameTimes(ctx, t.Transcript.Identity)
+	of.At, of.Stored = times.at, s.ledger.Events(ctx, t.Transcript, 0, len(of.Events))
+	p.say("write %s", wrote)
+	if f.format == formatHTML {
+		err = export.HTML(w, &of)
+	} else {
+		err = export.Markdown(w, &of)
+	}
+	return wrote, errors.Join(err, times.err)
+}
+
+// framesOf gives a capture's frames from the first one, with their bytes.
+func (s *session) framesOf(ctx context.Context, id schema.Identity) iter.Seq2[schema.Frame, error] {
+	return func(yield func(schema.Frame, error) bool) {
+		blobs, err := s.blobs(ctx)
+		if err != nil {
+			yield(schema.Frame{}, err)
+			return
+		}
+		next := uint64(1)
+		for m, err := range topology.Read(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions), 1) {
+			var f schema.Frame
+			if err == nil {
+				f, _, err = blobs.Frame(ctx, m)
+			}
+			if err == nil && f.Seq != next {
+				err = fmt.Errorf("read frames of %s: want frame %d, got frame %d: what is before it was sealed away", id, next, f.Seq)
+			}
+			next++
+			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// exportFile is where an export goes: stdout, or a file that is put in its place when it is whole.
+type exportFile struct {
+	io.Writer
+	file  *os.File // nil: stdout
+	to    string
+	force bool
+}
+
+func newExportFile(stdout io.Writer, f exportFlags) (*exportFile, error) {
+	if f.out == "" {
+		return &exportFile{Writer: stdout}, nil
+	}
+	file, err := os.CreateTemp(filepath.Dir(f.out), "."+filepath.Base(f.out)+".*") // readable by its owner alone
+	if err != nil {
+		return nil, fmt.Errorf("export to %s: %w", f.out, err)
+	}
+	return &exportFile{file, file, f.out, f.force}, nil
+}
+
+// keep puts the file in its place.
+func (e *exportFile) keep() error {
+	if e.file == nil {
+		return nil
+	}
+	name := e.file.Name()
+	err := errors.Join(e.file.Sync(), e.file.Close())
+	if err == nil && e.force {
+		if err = os.Rename(name, e.to); err == nil {
+			return nil
+		}
+	} else if err == nil {
+		err = os.Link(name, e.to) // refuses a file that has come meanwhile
+	}
+	if err = errors.Join(err, os.Remove(name)); err != nil {
+		return fmt.Errorf("export to %s: %w", e.to, err)
+	}
+	return nil
+}
+
+// discard takes back what was written.
+func (e *exportFile) discard() error {
+	if e.file == nil {
+		return nil
+	}
+	return errors.Join(e.file.Close(), os.Remove(e.file.Name()))
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhatIsSaidBesideAScreenIsSaidBehindIt(t *testing.T) {
+	var out bytes.Buffer
+	h := &heldBack{to: &out}
+	fmt.Fprintln(h, "before")
+	h.hold()
+	for i := range heldLines + 3 {
+		fmt.Fprintln(h, "line", i)
+	}
+	require.Equal(t, "before\n", out.String())
+	require.NoError(t, h.release())
+	require.Equal(t, heldLines+2, strings.Count(out.String(), "\n"))
+	require.Contains(t, out.String(), "line 199\nsteno: warning: 3 more lines were left out\n")
+	fmt.Fprintln(h, "behind")
+	require.True(t, strings.HasSuffix(out.String(), "\nbehind\n"))
+
+	h = &heldBack{to: full{}}
+	h.hold()
+	fmt.Fprintln(h, "line")
+	require.ErrorIs(t, h.release(), syscall.ENOSPC)
+}

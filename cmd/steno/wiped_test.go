@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/natstest"
+	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink/postgres/pgtest"
+)
+
+// problems are what doctor finds.
+func problems(t *testing.T, code int, args ...string) []string {
+	t.Helper()
+	stdout, stderr, got := steno(t, append([]string{"doctor", "--json"}, args...)...)
+	require.Equal(t, code, got, stderr)
+	var h health
+	require.NoError(t, json.Unmarshal([]byte(stdout), &h))
+	return h.Problems
+}
+
+// TestDoctorMissesWhatTheStreamsLost: they are wiped, and the ledger is kept.
+func TestDoctorMissesWhatTheStreamsLost(t *testing.T) {
+	data := t.TempDir()
+	ok(t, "import", "--data", data, recording("gemini-cli-0.46.0.json"), recording("goose-1.37.0.json"))
+	require.Empty(t, problems(t, exitOK, "--data", data))
+	require.NoError(t, os.RemoveAll(filepath.Join(data, "nats")))
+	require.NoError(t, os.RemoveAll(filepath.Join(data, "journal"))) // else what it holds is given again
+	found := problems(t, exitRuntime, "--data", data)
+	require.Len(t, found, 1)
+	require.Contains(t, found[0], "STENO_RAW has no frame of 2 captures that the ledger has (default/import/")
+	require.Contains(t, found[0], "wiped")
+
+	ok(t, "import", "--data", data, recording("gemini-cli-0.46.0.json")) // all that is there is in its place again
+	found = problems(t, exitRuntime, "--data", data)
+	require.Len(t, found, 1)
+	require.Contains(t, found[0], "of 1 capture that")
+	ok(t, "import", "--data", data, recording("goose-1.37.0.json"))
+	require.Empty(t, problems(t, exitOK, "--data", data))
+}
+
+// TestDoctorMissesWhatAClusterLost likewise.
+func TestDoctorMissesWhatAClusterLost(t *testing.T) {
+	s := natstest.Start(t)
+	url := pgtest.Database(t)
+	startWorker(t, "translate", s.URL())
+	startWorker(t, "sink", s.URL(), "--ledger", url)
+	there := []string{"--nats", s.URL(), "--ledger", url}
+	ok(t, "import", "--nats", s.URL(), recording("gemini-cli-0.46.0.json"))
+	require.Empty(t, problems(t, exitOK, there...))
+	stream, err := s.JS.Stream(minute(t), topology.Raw)
+	require.NoError(t, err)
+	info, err := stream.Info(minute(t), jetstream.WithSubjectFilter(schema.RawSubjects))
+	require.NoError(t, err)
+	for subject := range info.State.Subjects {
+		require.NoError(t, stream.Purge(context.Background(), jetstream.WithPurgeSubject(subject)))
+	}
+	found := problems(t, exitRuntime, there...)
+	require.Len(t, found, 1)
+	require.Contains(t, found[0], "of 1 capture that the ledger has")
+}

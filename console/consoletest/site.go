@@ -1,0 +1,54 @@
+package consoletest
+
+import (
+	"context"
+	"net"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/console/api"
+	"github.com/steno-io/steno/console/refold"
+)
+
+// Site is a server of the API on loopback.
+type Site struct {
+	*Pipeline
+	URL  string
+	Stop func() // waits for its end
+
+	options api.Options
+}
+
+// Serve serves the pipeline's transcripts; what the options leave out is the pipeline's.
+func (p *Pipeline) Serve(o api.Options) *Site {
+	p.t.Helper()
+	o.Conn, o.JS, o.Blobs, o.Partitions = p.Conn, p.js, p.Blobs, p.Info.Partitions
+	if o.Ledger == nil {
+		o.Ledger = p.Ledger
+	}
+	if o.Search == nil {
+		o.Search = p.Ledger
+	}
+	if o.Folder == nil {
+		o.Folder = &refold.Source{JS: p.js, Blobs: p.Blobs, Partitions: p.Info.Partitions, Versions: p.Ledger, Catalogue: Catalogue()}
+	}
+	s := &Site{Pipeline: p, options: o}
+	s.listen("127.0.0.1:0")
+	return s
+}
+
+// Again serves at the same address as before, once it was stopped.
+func (s *Site) Again() {
+	s.t.Helper()
+	s.listen(s.URL[len("http://"):])
+}
+
+func (s *Site) listen(address string) {
+	s.t.Helper()
+	server, err := api.New(s.options)
+	require.NoError(s.t, err)
+	l, err := net.Listen("tcp", address)
+	require.NoError(s.t, err)
+	s.URL = "http://" + l.Addr().String()
+	s.Stop = s.Background(func(ctx context.Context) error { return server.Serve(ctx, l) })
+}

@@ -1,0 +1,267 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/console/follow"
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
+)
+
+func TestTheListChangesByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("Sacks in the store", "Bread", "Oats")
+		x := newStage(t, s, 80, 12, nil)
+		x.until("▸", "Sacks in the store", "3 transcripts")
+		s.mu.Lock()
+		s.rows[1].Status, s.rows[1].Head = schema.StatusOpen, 7
+		s.mu.Unlock()
+		x.until("● open")
+		x.keys("down", "down", "up")
+		require.Contains(t, chosenRow(x), "Bread")
+		s.mu.Lock()
+		newer := newShelf("Newest")
+		newer.rows[0].Key = "other"
+		s.rows = append(newer.rows, s.rows...)
+		s.mu.Unlock()
+		x.until("Newest")
+		require.Contains(t, chosenRow(x), "Bread", "what is chosen stays chosen")
+		x.keys("home")
+		require.Contains(t, chosenRow(x), "Newest")
+		s.mu.Lock()
+		s.fails = errors.New("the ledger is away")
+		s.mu.Unlock()
+		x.until("cannot read the list: the ledger is away", "Newest")
+		s.mu.Lock()
+		s.fails = nil
+		s.mu.Unlock()
+		x.untilThat(func(screen string) bool { return !strings.Contains(screen, "away") }, "no error")
+	})
+}
+
+func TestAListThatIsNotAnsweredSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("Sacks")
+		x := newStage(t, s, 80, 12, nil)
+		x.until("Sacks")
+		s.mu.Lock()
+		s.stuck = true
+		s.mu.Unlock()
+		x.until("the ledger does not answer: this is how it was 3s ago")
+	})
+}
+
+func chosenRow(x *stage) string {
+	for line := range strings.Lines(x.screen()) {
+		if strings.HasPrefix(line, "▸") {
+			return line
+		}
+	}
+	return ""
+}
+
+func TestTheListIsFilteredAsOneTypes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("Sacks in the store", "Bread", "Sacks of oats")
+		s.rows[2].Status, s.rows[2].Labels = schema.StatusOpen, map[string]string{"team": "mill"}
+		s.rows[1].Protocol = schema.A2A
+		s.rows = append(s.rows, s.rows[0])
+		s.rows[3].Key, s.rows[3].Title, s.rows[3].Empty = "k", "the connection", true
+		x := newStage(t, s, 80, 12, nil)
+		x.until("3 transcripts")
+		x.keys("/", "s", "a", "c")
+		require.Contains(t, x.screen(), "2 transcripts")
+		x.keys("k", "s", "space", "t", "e", "a", "m", "=")
+		require.Contains(t, x.screen(), "1 transcript")
+		require.Contains(t, chosenRow(x), "Sacks of oats")
+		x.keys("enter")
+		require.Contains(t, x.screen(), "“sacks team=”")
+		x.keys("esc")
+		require.Contains(t, x.until("3 transcripts"), "Bread")
+		x.keys("a")
+		require.Contains(t, x.screen(), "the connection")
+		x.keys("a", "o")
+		x.until("open  ", "1 transcript ", "Sacks of oats")
+		x.keys("o", "o", "o", "o", "p", "p")
+		x.until("a2a  ", "1 transcript ", "Bread")
+		x.keys("o")
+		x.until("nothing is left by the filter")
+	})
+}
+
+func TestATranscriptIsFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("Sacks", "Bread")
+		s.fill(0, 100)
+		x := newStage(t, s, 80, 20, nil)
+		x.until("Sacks")
+		x.keys("enter")
+		x.until("number 100.", "100  ? help", "● live")
+		x.untilThat(func(string) bool { return s.followed(0) }, "followed")
+		s.say(0, &schema.Message{Role: schema.Assistant, Channel: schema.Answer, MessageID: "x", Boundary: schema.BoundaryTurnEnd})
+		x.until("number 101.")
+		s.tell(0, &follow.Delta{Event: schema.Event{AgentRole: "agent", EmittedAt: began, Kind: &schema.Delta{MessageID: "y", TextFragment: "and\x1b[31m then"}}})
+		x.until("and␛[31m then")
+		require.NotContains(t, x.m.View().Content, "\x1b[31m then")
+		x.keys("pgup", "pgup")
+		first := strings.Split(x.screen(), "\n")[1:15]
+		for range 5 {
+			s.say(0, &schema.Message{Role: schema.Assistant, Channel: schema.Answer, Boundary: schema.BoundaryTurnEnd})
+		}
+		x.until("↓ 5 new")
+		require.Equal(t, first, strings.Split(x.screen(), "\n")[1:15])
+		x.keys(":", "7", "enter")
+		require.Contains(t, x.until("▌  number 7."), "number 8.")
+		x.keys("g", "7", "0", "0", "enter")
+		require.Contains(t, x.screen(), "the last event has number 106")
+		x.keys(":", "x", "enter")
+		require.Contains(t, x.screen(), "a number, from 1 on")
+		x.keys("end")
+		require.NotContains(t, x.screen(), "new")
+		x.keys("n")
+		x.until(" Bread")
+		require.False(t, strings.Contains(x.screen(), "number"))
+		x.untilThat(func(string) bool { return !s.followed(0) }, "no longer followed")
+		x.keys("p")
+		x.until("number 106.")
+		x.tell(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+		require.Contains(t, x.screen(), "/106")
+		x.keys("q")
+		x.until("2 transcripts")
+	})
+}
+
+func TestWhatFailsIsSaidAndTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("Sacks")
+		s.fill(0, 3)
+		x := newStage(t, s, 80, 20, nil)
+		x.until("Sacks")
+		s.mu.Lock()
+		s.fails, s.breaks = errors.New("the ledger is away"), 2
+		s.mu.Unlock()
+		x.keys("enter")
+		x.until("cannot read: the ledger is away")
+		s.mu.Lock()
+		s.fails = nil
+		s.mu.Unlock()
+		x.until("number 3.", "cannot read: the ledger has gone")
+		x.untilThat(func(string) bool { return s.followed(0) }, "followed")
+		s.fill(0, 1) // nobody is told
+		s.say(0, &schema.Message{Role: schema.Assistant, Channel: schema.Answer, Boundary: schema.BoundaryTurnEnd})
+		x.until("number 5.", "● live")
+	})
+}
+
+func TestAFastAgentIsDrawnThirtyTimesASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("Sacks")
+		s.fill(0, 3)
+		x := newStage(t, s, 80, 20, &s.rows[0])
+		x.until("number 3.")
+		x.untilThat(func(string) bool { return s.followed(0) }, "followed")
+		const seconds = 5
+		began, said := time.Now(), make(chan time.Duration, 1)
+		go func() {
+			for i := range 1000 * seconds {
+				s.tell(0, &follow.Delta{Event: schema.Event{AgentRole: "agent", Kind: &schema.Delta{MessageID: "m", Index: uint64(i), TextFragment: fmt.Sprintf("w%d ", i)}}})
+				time.Sleep(time.Millisecond)
+			}
+			said <- time.Since(began)
+		}()
+		x.until("w4999")
+		require.LessOrEqual(t, time.Since(began)-<-said, time.Second/framesPerSecond, "no lag builds up")
+		require.LessOrEqual(t, x.frames, framesPerSecond*seconds+2)
+		require.Greater(t, x.frames, 20*seconds)
+	})
+}
+
+func TestATextIsFoundInAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("Sacks")
+		s.fill(0, 700)
+		s.store(0, &schema.Message{Role: schema.Assistant, Channel: schema.Answer, MessageID: "w", Text: "the windmill " + strings.Repeat("turns and ", 8) + "grinds Oats and rye", Boundary: schema.BoundaryTurnEnd})
+		s.fill(0, 700)
+		x := newStage(t, s, 60, 20, &s.rows[0])
+		x.until("number 1401.")
+		x.keys(append([]string{"/"}, strings.Split("oats and", "")...)...)
+		x.keys("backspace", "backspace", "backspace")
+		x.keys("a", "n", "d", "enter")
+		x.until("Oats", "/1401", "/oats and")
+		require.Contains(t, x.m.View().Content, chosen)
+		x.keys("n")
+		x.until("not found below")
+		x.keys("N")
+		x.until("not found above")
+		x.keys("/")
+		x.keys(strings.Split("number 3.", "")...)
+		x.keys("enter")
+		x.until("not found below")
+		x.keys("N")
+		x.until("▌  number 3.")
+		x.keys("esc")
+		require.NotContains(t, x.screen(), "/number")
+	})
+}
+
+func TestSearchOpensAtTheNumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("Sacks")
+		s.fill(0, 600)
+		snippet := strings.Repeat("before ", 30) + "oats \x1b[2J behind"
+		at := strings.Index(snippet, "oats")
+		s.hits = []sink.Hit{
+			{Summary: s.rows[0], Seq: 20, At: began, Kind: schema.TagMessage, Role: schema.User, Snippet: snippet, Matches: [][2]int{{at, at + 4}}},
+			{Summary: s.rows[0], Seq: 400, At: began, Kind: schema.TagMessage, Role: schema.Assistant, Snippet: "oats", Matches: [][2]int{{0, 4}}},
+		}
+		x := newStage(t, s, 80, 20, nil)
+		x.keys("s", ".", "enter")
+		x.until("type a word")
+		x.keys("backspace", "o", "a", "t", "s")
+		screen := x.until("2 hits", "3 events not indexed yet", "20  user", "400  agent", "oats ␛[2J behind")
+		require.NotContains(t, x.m.View().Content, "\x1b[2J")
+		for line := range strings.Lines(screen) {
+			require.LessOrEqual(t, ansi.StringWidth(strings.TrimSuffix(line, "\n")), 80)
+		}
+		x.keys("enter")
+		x.until("▌  number 20.")
+		x.keys("q", "down", "enter")
+		x.until("▌  number 400.")
+		x.keys("q", "esc")
+		x.until("1 transcript")
+	})
+}
+
+func TestEveryScreenFits(t *testing.T) {
+	s := newShelf("Sacks in the store, and what is behind it 貯蔵庫の袋", "")
+	s.fill(0, 30)
+	for _, size := range [][2]int{{100, 30}, {80, 24}, {40, 10}, {20, 6}, {9, 3}, {1, 1}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			x := newStage(t, s, size[0], size[1], nil)
+			fits := func() {
+				t.Helper()
+				rows := strings.Split(x.m.View().Content, "\n")
+				require.Len(t, rows, size[1])
+				for _, r := range rows {
+					require.LessOrEqual(t, ansi.StringWidth(r), size[0], r)
+				}
+			}
+			fits()
+			x.untilThat(func(string) bool { return len(x.m.list.rows) > 0 }, "the list is read")
+			fits()
+			for _, keys := range [][]string{{"/"}, {"x"}, {"esc"}, {"?"}, {"down"}, {"x"}, {"s"}, {"o"}, {"esc"}, {"enter"}, {"pgup"}, {":"}, {"9"}, {"enter"}, {"f"}, {"o"}, {"r"}, {"t"}, {"?"}, {"x"}, {"R"}, {"space"}, {"?"}, {"x"}, {"q"}, {"q"}} {
+				x.keys(keys...)
+				fits()
+			}
+		})
+	}
+}

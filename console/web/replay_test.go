@@ -1,0 +1,143 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/console/consoletest"
+	"github.com/steno-io/steno/console/web/webtest"
+	"github.com/steno-io/steno/schema"
+)
+
+// paced is a conversation of which a frame comes every 100 ms: an answer in pieces, a tool, an answer.
+func paced(s *consoletest.Site) *consoletest.Talk {
+	tap := s.Tap(schema.Identity{Namespace: "default", Workflow: "w", Run: "paced", Attempt: 1})
+	tap.Steps(time.Date(2026, 11, 27, 9, 14, 0, 0, time.UTC), 100*time.Millisecond)
+	c := s.TalkOn(tap, nil)
+	c.Together(func() {
+		c.Prompt("Count to twenty") // 0 ms of the session's transcript, or a little after
+		for i := range 20 {
+			c.Chunk(fmt.Sprintf("n%d ", i+1))
+		}
+		c.Tool("t1", "Check", consoletest.Object{"upto": 20})
+		c.ToolIs("t1", "in_progress", nil)
+		for range 8 {
+			c.Update("usage_update", consoletest.Object{"used": 1, "size": 2})
+		}
+		c.ToolIs("t1", "completed", consoletest.Object{"rawOutput": "right"})
+		c.Chunk("It is right.")
+		c.Stop("end_turn")
+		c.Close()
+	})
+	s.Stored(c.Key, consoletest.Ended)
+	return c
+}
+
+// scrub sets the scrubber as a user's drag does.
+func scrub(tab *webtest.Tab, share float64) {
+	tab.Do(fmt.Sprintf(`(() => {
+		const s = document.querySelector("#scrubber");
+		s.value = String(Number(s.min) + (Number(s.max) - Number(s.min)) * %g);
+		s.dispatchEvent(new Event("input", { bubbles: true }));
+		s.dispatchEvent(new Event("change", { bubbles: true }));
+	})()`, share))
+}
+
+func ms(tab *webtest.Tab) float64 {
+	return webtest.Eval[float64](tab, `Number(document.querySelector("[data-time]").dataset.ms)`)
+}
+
+// TestReplay takes a finished transcript back to moments of its life.
+func TestReplay(t *testing.T) {
+	s := site(t)
+	c := paced(s)
+	tab := open(t, address(s, c.Key))
+	tab.Shows(item("agent"), "n20")
+	tab.There(item("tool") + `[data-phase="completed"]`)
+
+	tab.Press(webtest.Space)
+	tab.There(`body[data-mode="playing"]`)
+	tab.Press(webtest.Space)
+	tab.There(`body[data-mode="paused"]`)
+	tab.Press(webtest.Home)
+	tab.Await(`document.querySelector("[data-time]").dataset.ms === "0"`)
+	tab.Gone(item("tool"))
+	require.NotContains(t, tab.Text("[data-items]"), "n5")
+
+	// In the middle of the first answer it stands as it was typed, open and in part.
+	length := webtest.Eval[float64](tab, `Number(document.querySelector("#scrubber").max)`)
+	require.InDelta(t, 3300, length, 400, "the replay's clock is that of the frames")
+	scrub(tab, 0.3)
+	tab.Shows(item("agent")+"[data-open]", "n7")
+	require.NotContains(t, tab.Text(item("agent")), "n12")
+	tab.Gone(item("tool"))
+	tab.Shot("typing")
+	// Later the tool is at work.
+	scrub(tab, 2650/length)
+	tab.There(item("tool") + `[data-phase="executing"]`)
+	tab.Shows(item("agent"), "n20")
+	tab.Shot("executing")
+	tab.Press(webtest.End)
+	tab.There(item("tool") + `[data-phase="completed"]`)
+	tab.Shows("[data-items]", "It is right.")
+
+	// Steps go by items, back as well as forth.
+	at := ms(tab)
+	tab.Press(",")
+	tab.Await(`Number(document.querySelector("[data-time]").dataset.ms) < %g`, at)
+	back := ms(tab)
+	tab.Press(",")
+	tab.Await(`Number(document.querySelector("[data-time]").dataset.ms) < %g`, back)
+	further := ms(tab)
+	tab.Press(".")
+	tab.Await(`Number(document.querySelector("[data-time]").dataset.ms) > %g`, further)
+
+	// The speed's keys.
+	was := webtest.Eval[string](tab, `document.querySelector("[data-speed]").dataset.speed`)
+	tab.Press("]")
+	tab.Await(`Number(document.querySelector("[data-speed]").dataset.speed) > %s`, was)
+	tab.Press("[")
+	tab.Await(`document.querySelector("[data-speed]").dataset.speed === %s`, webtest.Quote(was))
+
+	// It plays to its end by itself, and types on the way.
+	tab.Press(webtest.Home)
+	tab.Await(`document.querySelector("[data-time]").dataset.ms === "0"`)
+	tab.Press(webtest.Space)
+	tab.Shows(item("agent")+"[data-open]", "n3")
+	tab.Shows("[data-items]", "It is right.")
+	tab.Press(webtest.Escape)
+	tab.Await(`(document.body.dataset.mode || "off") === "off"`)
+	tab.Shows("[data-items]", "It is right.")
+	tab.There(item("stop"))
+}
+
+// TestReplayWhileItGoesOn leaves a live transcript for its past, and comes back to the present.
+func TestReplayWhileItGoesOn(t *testing.T) {
+	s := site(t)
+	tap := s.Tap(schema.Identity{Namespace: "default", Workflow: "w", Run: "going", Attempt: 1})
+	tap.Steps(time.Now().Add(-time.Minute), 100*time.Millisecond)
+	c := s.TalkOn(tap, nil)
+	c.Prompt("First")
+	for i := range 10 {
+		c.Chunk(fmt.Sprintf("n%d ", i+1))
+	}
+	c.Stop("end_turn")
+	c.Has(5)
+	tab := open(t, address(s, c.Key))
+	tab.There(`body[data-connection="live"]`)
+	tab.Press(webtest.Space)
+	tab.There("#scrubber")
+	tab.Press(webtest.Home)
+	tab.Await(`!document.querySelector("[data-items]").innerText.includes("n5")`)
+	c.Prompt("Second")
+	c.Chunk("now")
+	c.Has(7)
+	tab.Press("l")
+	tab.Shows(item("agent")+"[data-open]", "now")
+	tab.Shows(item("user"), "Second")
+	c.Chunk(" and then")
+	tab.Shows(item("agent")+"[data-open]", "now and then")
+}

@@ -1,0 +1,118 @@
+// Messages: what users and agents say, and what agents think. A thought is folded, with how long it was.
+
+import { el, setData } from '../dom.js'
+import { Growing } from '../markdown/growing.js'
+import { attachmentWords } from '../readable.js'
+import { oneLine } from '../visible.js'
+import { count, size, span } from '../when.js'
+import { flagsOf, folding } from './parts.js'
+
+const long = 60_000 // characters of a message that are shown without being asked for
+const step = 10_000 // characters of it that are made in one frame
+
+/** textOf is a message's text as it stands at the moment that is shown. */
+export function textOf(view, item) {
+  if (item.open) return item.text
+  const stored = view.stored(item)
+  if (stored.text === undefined) stored.text = stored.kind.get('text').text ?? ''
+  const n = view.typedUntil(item, stored.text)
+  return n < stored.text.length ? stored.text.slice(0, n) : stored.text
+}
+
+/**
+ * message makes the content of a message; grow(text) shows more of it. What was typed before stays as it is.
+ * @param {{body: HTMLElement, grown: Growing}} [before] what was made of the same item
+ * @returns {{nodes: Node[], grow: (s: string) => void, body: HTMLElement, grown: Growing}}
+ */
+export function message(view, item, before) {
+  const s = textOf(view, item)
+  const goesOn = before !== undefined && before.grown.shown !== '' && s.startsWith(before.grown.shown) && !defines.test(s)
+  const body = goesOn ? before.body : el('div.md', { dir: 'auto', data: { text: true } })
+  setData(body, { caret: item.open || view.isTyping(item) })
+  const grown = goesOn ? before.grown : new Growing(body)
+  const nodes = [body]
+  let whole = item.open || s.length <= long || goesOn && s.length === grown.shown.length || item.folds?.get('whole') === true
+  const grow = (t) => {
+    const all = whole ? t : cut(t, long)
+    if (all.length - grown.shown.length <= step * 1.5 || item.open) grown.set(all)
+    else stepwise(item, body, grown, all)
+  }
+  if (!whole) {
+    const more = el('button.more', { type: 'button', data: { action: 'more' } }, 'Show all ' + size(s.length) + ' of it')
+    more.addEventListener('click', () => {
+      whole = true
+      item.folds ??= new Map()
+      item.folds.set('whole', true)
+      more.remove()
+      grow(textOf(view, item))
+    })
+    nodes.push(more)
+  }
+  const parts = item.open ? [] : attachments(view, item)
+  nodes.push(...parts)
+  grow(s)
+  return { nodes, grow, body, grown }
+}
+
+const defines = /^ {0,3}\[[^\]\n]+\]:/m // where a link leads, which may be said behind it
+
+// stepwise shows a long text over several frames. Meanwhile it takes the room that it took when it was measured.
+function stepwise(item, body, grown, all) {
+  if (item.height > 0) body.style.minHeight = Math.max(0, item.height - 60) + 'px'
+  const next = () => {
+    if (!all.startsWith(grown.shown)) return // another text is shown by now
+    grown.set(cut(all, grown.shown.length + step))
+    if (grown.shown.length >= all.length) body.style.minHeight = ''
+    else requestAnimationFrame(() => { if (body.isConnected) next() })
+  }
+  next()
+}
+
+// cut ends at a line, so that no block is cut where it is not sent.
+function cut(s, length) {
+  if (s.length <= length) return s
+  const at = s.lastIndexOf('\n', length)
+  return s.slice(0, at > length - step / 2 ? at : length)
+}
+
+// attachments names what is not text, in the order in which it was sent.
+function attachments(view, item) {
+  const content = view.stored(item).kind.get('content')
+  return content.list().filter((p) => !(p.get('type').is('text') && p.get('text').text !== undefined)).map((p) => {
+    const words = attachmentWords(p)
+    const inner = p.get('resource').get('text').text
+    const head = words.join(' · ')
+    return inner === undefined ? el('p.attachment', null, head)
+      : folding(item, 'attachment.' + p.start, [head], () => [el('pre.text', null, inner.slice(0, 200_000))])
+  })
+}
+
+/** thought makes the content of a thought. */
+export function thought(view, item) {
+  const s = textOf(view, item)
+  const made = { grow: null }
+  const first = el('span.first-line')
+  const took = el('span.took')
+  const say = (t) => {
+    const line = t.trimStart().split('\n', 1)[0].replace(/[*_`#]+/g, '')
+    const words = oneLine(line.slice(0, 200))
+    if (first.textContent !== words) first.textContent = words
+    const ms = view.tookMs(item)
+    const how = (item.open || view.isTyping(item) ? 'thinking' : 'thought') + (ms === null ? '' : view.isExact(item) ? ' for ' + span(ms) : ' for about ' + span(ms))
+    if (took.textContent !== how) took.textContent = how
+  }
+  say(s)
+  const words = s.length > 400 ? el('span.aside', null, count(s.split(/\s+/).length, 'word')) : null
+  const details = folding(item, 'thought', [took, first, words, ...flagsOf(item)], () => {
+    const m = message(view, item)
+    made.grow = m.grow
+    return m.nodes
+  }, item.open || view.isTyping(item))
+  return {
+    nodes: [details],
+    grow: (t) => {
+      say(t)
+      made.grow?.(t)
+    },
+  }
+}

@@ -1,0 +1,56 @@
+// A permission: what the agent asks to be allowed, what could be answered, what was, and by whom.
+
+import { el } from '../dom.js'
+import { none, trusted } from '../json.js'
+import { oneLine } from '../visible.js'
+import { flagsOf } from './parts.js'
+
+/** offered lists the options of a request. @returns {{id: string, name: string, kind: string}[]} */
+export function offered(options) {
+  return options.list().map((o) => ({ id: o.get('optionId').text ?? '', name: oneLine(o.get('name').text || o.get('optionId').text || '?'), kind: o.get('kind').text ?? '' }))
+}
+
+/** decide reads a decision. */
+export function decide(v) {
+  const outcome = v.get('outcome')
+  const a = { options: offered(v.get('offered')), chosen: null, decided: '', allowed: false, policy: v.get('policy').text ?? '' }
+  if (outcome.get('outcome').is('selected')) {
+    a.chosen = outcome.get('optionId').text ?? ''
+    const option = a.options.find((o) => o.id === a.chosen)
+    a.decided = option?.name ?? oneLine(a.chosen)
+    a.allowed = option?.kind.startsWith('allow') ?? false
+  } else if (outcome.get('outcome').kind === 'string') a.decided = oneLine(outcome.get('outcome').text)
+  else a.decided = oneLine('no decision: ' + (v.get('error').get('message').text ?? ''))
+  return a
+}
+
+/** asksOf shows permissions, one below the other. */
+export function asksOf(asks) {
+  return asks.map((a) => {
+    const open = a.decided === ''
+    const by = a.policy && a.policy !== 'client' ? ' by policy ' + oneLine(a.policy) : ''
+    return el('section.ask', { 'aria-label': 'Permission', data: { ask: true, decided: open ? 'open' : a.allowed ? 'yes' : 'no' } },
+      el('span.ask-word', null, open ? 'May it?' : a.allowed ? 'Allowed' + by : a.chosen ? 'Refused' + by : 'Not decided' + by),
+      a.options.length > 0
+        ? el('span.options', null, a.options.map((o) => el('span.option', { data: { option: o.id, chosen: o.id === a.chosen && !open } },
+          o.id === a.chosen && !open ? el('span.chosen-mark', { 'aria-hidden': 'true' }, a.allowed ? '✓ ' : '✗ ') : null, o.name)))
+        : el('span.aside', null, 'nothing to choose from'),
+      !open && !a.chosen ? el('span.aside', null, a.decided) : null)
+  })
+}
+
+/** permission makes the content of a permission that names no tool. */
+export function permission(view, item) {
+  const ask = { options: [], decided: '', allowed: false }
+  let title = none
+  for (let n = 0; n < view.countUntil(item); n++) {
+    const k = trusted(view.model.texts[item.seqs[n]]).get('kind')
+    const v = k.get('value')
+    if (k.get('source').text.endsWith('/decision')) Object.assign(ask, decide(v))
+    else {
+      ask.options = offered(v.get('options'))
+      title = v.get('toolCall').get('title')
+    }
+  }
+  return [el('p.line', null, el('strong', null, 'permission'), title.text ? ' ' + oneLine(title.text) : null, flagsOf(item)), ...asksOf([ask])]
+}

@@ -1,0 +1,570 @@
+// Events become items: what a reader sees as one thing. A tool's card is one item from its call to its end, a message
+// one from its first piece to its last. Items stand where their first frames stand. The fold keeps where things are
+// (numbers, frames, times), not what they say: that is read again when it is shown.
+
+import { faultText, envelope, labelOf, sends, statusesOf } from './a2a.js'
+import { read } from './json.js'
+
+/**
+ * @typedef {object} Item
+ * @property {number} id
+ * @property {string} kind as data-kind
+ * @property {number} place the frame at which it stands; worker and part order what stands at one frame
+ * @property {number} seq of its first stored event, 0 while there is none
+ * @property {number[]} seqs its stored events
+ * @property {number[][]} frames closed ranges
+ * @property {number} at ms, of its first event
+ * @property {number} end ms, of its last event
+ * @property {boolean} hidden another item says the same; owner is that one
+ * @property {boolean} open its text still grows
+ * @property {number} rev counts its changes
+ */
+
+const update = 'session/update/'
+const shownElsewhere = new Set(['session/prompt', update + 'tool_call', update + 'tool_call_update',
+  update + 'user_message_chunk', update + 'agent_message_chunk', update + 'agent_thought_chunk'])
+const roles = { User: 'user', Assistant: 'agent' }
+
+/** Fold takes events in the order of their numbers, and what is typed between them. */
+export class Fold {
+  constructor() {
+    /** @type {Item[]} in reading order */
+    this.items = []
+    /** @type {Item[]} by store_seq */
+    this.itemOf = []
+    this.atOf = [] // ms, by store_seq
+    this.changedFrom = Infinity // index from which items moved since the last look
+    this.tasks = new Set()
+    this.peer = ''
+    this.open = new Map()
+    this.cards = new Map()
+    this.uses = new Map()
+    this.closed = new Set()
+    this.ids = 0
+    this.workers = [] // frames at which events were emitted, ascending, and when
+    this.times = []
+    this.first = NaN // ms of the first event
+    this.last = NaN
+    this.asked = null
+    this.fault = null
+    this.told = 0
+    this.pending = null // the hidden one that waits for its owner
+    this.progress = [] // the run of notes of A2A that ends with the event before
+    this.progressWorker = -1
+    this.begun = new Map()
+    this.plan = null
+    this.question = null // the permission of no tool that waits
+    this.origin = ''
+    this.shown = 0 // items that are not hidden
+    this.version = 0 // counts changes of the order
+  }
+
+  /** add takes a stored event. @param {object} e parsed @param {string} source its text */
+  add(e, source) {
+    const at = Date.parse(e.emitted_at)
+    if (!(this.first <= at)) this.first = Number.isNaN(this.first) ? at : Math.min(this.first, at)
+    this.last = Number.isNaN(this.last) ? at : Math.max(this.last, at)
+    if (this.workers.at(-1) !== e.worker_seq) {
+      this.workers.push(e.worker_seq)
+      this.times.push(at)
+    }
+    e.at = at
+    e.place = firstFrame(e)
+    e.a2a = e.source?.protocol === 'a2a'
+    if (e.a2a && e.source.task_id && e.kind.kind !== 'Raw') this.tasks.add(e.source.task_id)
+    this.settleFault(e)
+    const kind = e.kind
+    const item = handlers[kind.kind]?.call(this, e, kind, source) ?? this.make(e, 'record', { label: kind.kind })
+    this.itemOf[e.store_seq] = item
+    this.atOf[e.store_seq] = at
+    this.own(e, item)
+    this.chain(e, item)
+  }
+
+  // make makes an item of an event that is one by itself.
+  make(e, kind, more) {
+    const item = {
+      id: ++this.ids, kind, place: e.place, worker: e.worker_seq, part: e.part, seq: e.store_seq ?? 0,
+      seqs: e.store_seq ? [e.store_seq] : [], frames: e.frames ? e.frames.slice() : [], at: e.at, end: e.at,
+      hidden: false, open: false, rev: 0, height: 0, guess: 0, size: 0, flags: e.flags ?? [], task: e.source?.task_id ?? '',
+      agent: e.agent_role && e.agent_role !== 'agent' ? e.agent_role : '', ...more,
+    }
+    this.insert(item)
+    return item
+  }
+
+  // join makes an event one more of an item's.
+  join(e, item) {
+    item.seqs.push(e.store_seq)
+    if (!item.seq) item.seq = e.store_seq
+    for (const f of e.frames ?? []) addRange(item.frames, f)
+    item.end = Math.max(item.end, e.at)
+    item.rev++
+    return item
+  }
+
+  // own finds the item that says what a hidden one says: of the same frame.
+  own(e, item) {
+    if (item.hidden && !item.owner) {
+      if (this.lastShown?.end >= e.at && this.lastWorker === e.worker_seq) item.owner = this.lastShown
+      else this.pending = { worker: e.worker_seq, item }
+    } else if (!item.hidden) {
+      if (this.pending?.worker === e.worker_seq) this.pending.item.owner = item
+      this.pending = null
+      this.lastShown = item
+      this.lastWorker = e.worker_seq
+    }
+  }
+
+  hide(e, more) { return this.make(e, 'record', { hidden: true, ...more }) }
+
+  // chain moves progress of A2A before the answer that a frame ended together with it.
+  chain(e, item) {
+    if (this.progressWorker === e.worker_seq) {
+      let place = e.place
+      for (let i = this.progress.length - 1; i >= 0; i--) {
+        const p = this.progress[i]
+        p.place = place = Math.min(p.place, place)
+        if (!p.item.pinned) this.move(p.item, place)
+      }
+    } else this.progress.length = 0
+    if (e.a2a && e.kind.kind === 'Progress') {
+      if (this.progressWorker !== e.worker_seq) this.progress.length = 0
+      this.progress.push({ item, place: e.place })
+      this.progressWorker = e.worker_seq
+    } else this.progressWorker = -1
+  }
+
+  // settleFault keeps an error that nothing else says.
+  settleFault(e) {
+    const fault = this.fault
+    this.fault = null
+    if (fault === null) return
+    const says = e.kind.kind === 'Stop' || e.kind.kind === 'Progress' && e.kind.detail?.detail === 'Note'
+    if (says && e.worker_seq === fault.worker) this.conceal(fault)
+  }
+
+  conceal(item) {
+    if (item.hidden) return
+    item.hidden = true
+    this.shown--
+    this.version++
+    this.touch(item)
+  }
+
+  // Order.
+
+  insert(item) {
+    const i = this.find(item)
+    this.items.splice(i, 0, item)
+    this.version++
+    if (!item.hidden) this.shown++
+    if (i < this.changedFrom) this.changedFrom = i
+  }
+
+  remove(item) {
+    const i = this.index(item)
+    if (i < 0) return
+    this.items.splice(i, 1)
+    this.version++
+    if (!item.hidden) this.shown--
+    if (i < this.changedFrom) this.changedFrom = i
+  }
+
+  move(item, place, worker = item.worker, part = item.part) {
+    if (item.place === place && item.worker === worker && item.part === part) return
+    this.remove(item)
+    item.place = place
+    item.worker = worker
+    item.part = part
+    this.insert(item)
+  }
+
+  touch(item) {
+    item.rev++
+    const i = this.index(item)
+    if (i >= 0 && i < this.changedFrom) this.changedFrom = i
+  }
+
+  // find is where an item belongs; most belong near the end.
+  find(item) {
+    const all = this.items
+    if (all.length === 0 || before(all[all.length - 1], item)) return all.length
+    let low = 0
+    let high = all.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (before(all[middle], item)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** index is where an item is; -1 if it is not there. */
+  index(item) {
+    const i = this.find(item)
+    return this.items[i] === item ? i : -1
+  }
+
+  /** timeAt is when the last frame up to this one came at which something was emitted. */
+  timeAt(frame) {
+    let low = 0
+    let high = this.workers.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.workers[middle] <= frame) low = middle + 1
+      else high = middle
+    }
+    return low === 0 ? this.first : this.times[low - 1]
+  }
+
+  /** knows reports whether an event was emitted at this frame, so that its time is known. */
+  knows(frame) {
+    let low = 0
+    let high = this.workers.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.workers[middle] < frame) low = middle + 1
+      else high = middle
+    }
+    return this.workers[low] === frame
+  }
+
+  // Cards.
+
+  // card finds or makes the card of a tool. The peer may use an id again; then "#2" stands behind it.
+  card(e, id) {
+    const key = lane(e, id)
+    let item = this.cards.get(key)
+    if (item === undefined) {
+      item = this.make(e, 'tool', { tool: id, phase: '', asks: 0, name: '' })
+      this.cards.set(key, item)
+    } else this.join(e, item)
+    const peer = id.split('#')[0]
+    this.uses.set(lane(e, peer), key)
+    this.uses.set(key, key)
+    return item
+  }
+
+  // asker is the card of the tool that a record is about; undefined if there is none.
+  asker(e, peer) { return typeof peer === 'string' ? this.cards.get(this.uses.get(lane(e, peer))) : undefined }
+
+  // What is typed.
+
+  // typist is the item of an open message.
+  typist(channel, role, id, e, more) {
+    const key = messageKey(role, channel, id)
+    if (this.closed.has(key)) return null
+    let item = this.open.get(key)
+    if (item === undefined) {
+      item = this.make(e, messageKind(role, channel), { open: true, text: '', key, fromPieces: !(e.worker_seq % 1), ...more })
+      this.open.set(key, item)
+    }
+    return item
+  }
+
+  /** piece takes a delta, and gives the item whose text it is of. @param {object} e parsed */
+  piece(e) {
+    const at = Date.parse(e.emitted_at)
+    if (!Number.isNaN(at)) this.last = Number.isNaN(this.last) ? at : Math.max(this.last, at)
+    e.at = at
+    e.place = firstFrame(e)
+    const k = e.kind
+    if (k.kind === 'Delta') return this.type(this.typist('answer', 'Assistant', k.message_id, e), k.text_fragment, k.reset, at)
+    const d = k.kind === 'Progress' ? k.detail : {}
+    if (d.detail === 'Thinking') return this.type(this.typist('thought', 'Assistant', d.message_id, e), d.text, d.reset, at)
+    if (d.detail === 'Note') {
+      const item = this.noting(e)
+      return this.type(item, (item.text !== '' && !/\s$/.test(item.text) && !/^\s/.test(d.text) ? '\n' : '') + d.text, false, at)
+    }
+    return null
+  }
+
+  noting(e) {
+    const key = 'note\0' + (e.source?.task_id ?? '')
+    let item = this.open.get(key)
+    if (item === undefined) {
+      item = this.make(e, 'note', { open: true, text: '', key })
+      this.open.set(key, item)
+    }
+    return item
+  }
+
+  type(item, piece, reset, at) {
+    if (item === null) return null
+    item.text = reset ? piece : item.text + piece
+    item.end = at
+    item.size = item.text.length
+    item.rev++
+    return item
+  }
+
+  /** snapshot takes all that is open: it takes the place of what was typed. */
+  snapshot(s) {
+    for (const n of s.notes ?? []) this.say(this.noting(this.here({ task_id: n.task_id, protocol: 'a2a' })), n.text)
+    for (const m of s.messages) {
+      const item = this.typist(m.channel, m.role, m.message_id, this.here({ task_id: m.task_id }))
+      if (item !== null) this.say(item, m.text)
+    }
+    for (const t of s.tools) {
+      const tool = t.tool ?? t
+      let item = this.cards.get(tool.toolId)
+      if (item === undefined) {
+        item = this.make(this.here({}), 'tool', { tool: tool.toolId, phase: '', asks: 0, name: '' })
+        this.cards.set(tool.toolId, item)
+        this.uses.set(tool.toolId.split('#')[0], tool.toolId)
+        this.uses.set(tool.toolId, tool.toolId)
+      }
+      item.live = tool
+      item.phase = tool.state.phase
+      this.touch(item)
+    }
+  }
+
+  say(item, text) {
+    if (item.text === text) return
+    item.text = text
+    item.size = text.length
+    item.rev++
+  }
+
+  // here is an event that stands behind all that was read.
+  here(source) {
+    const frame = (this.workers.at(-1) ?? 0) + 0.5
+    return { place: frame, worker_seq: frame, part: ++this.ids, at: Number.isNaN(this.last) ? Date.now() : this.last, source }
+  }
+
+  // close makes an open item the stored one that it was the beginning of; undefined if it was not typed.
+  closing(key, e, kind) {
+    this.closed.add(key)
+    const item = this.open.get(key)
+    if (item === undefined) return undefined
+    this.open.delete(key)
+    item.open = false
+    item.kind = kind
+    item.seq = e.store_seq
+    item.seqs = [e.store_seq]
+    item.frames = (e.frames ?? []).slice()
+    item.flags = e.flags ?? []
+    item.end = e.at
+    item.text = undefined
+    item.typed = item.fromPieces
+    this.move(item, e.place, e.worker_seq, e.part)
+    this.touch(item)
+    return item
+  }
+}
+
+const handlers = {
+  Message(e, k) {
+    const role = k.role?.role ?? ''
+    const kind = messageKind(role, k.channel)
+    const item = this.closing(messageKey(role, k.channel, k.message_id), e, kind) ?? this.make(e, kind, {})
+    item.size = k.text.length
+    item.role = role
+    item.revision = k.revision ?? 0
+    if (role === 'User') this.asked = e.worker_seq
+    return item
+  },
+
+  ToolCall(e, k) {
+    const item = this.card(e, k.call_id)
+    item.name = k.tool
+    item.flags = e.flags ?? []
+    return item
+  },
+
+  ToolResult(e, k) {
+    const item = this.card(e, k.call_id)
+    item.result = true
+    item.failed = k.is_error
+    return item
+  },
+
+  ToolState(e, k) {
+    const item = this.card(e, k.tool.toolId)
+    const state = k.tool.state
+    item.live = undefined
+    item.name = k.tool.title || k.tool.name || item.name
+    item.phase = state.phase
+    item.success = state.success
+    if (state.phase === 'executing' && item.running === undefined) item.running = e.at
+    return item
+  },
+
+  Progress(e, k) {
+    const d = k.detail ?? {}
+    if (d.detail === 'UsageEstimate') return this.make(e, 'usage', {})
+    if (d.detail !== 'Note') return this.make(e, 'record', { label: d.detail ?? 'Progress' })
+    if (!e.a2a) return this.make(e, 'note', { size: d.text.length })
+    this.told = e.worker_seq
+    const task = e.source.task_id ?? ''
+    const item = this.closing('note\0' + task, e, 'note') ?? this.make(e, 'note', {})
+    this.closed.delete('note\0' + task)
+    item.size = d.text.length
+    for (const s of this.begun.get(task) ?? []) {
+      if (s.frame >= e.worker_seq || !d.text.startsWith(s.text)) continue
+      item.pinned = true
+      this.begun.delete(task)
+      this.move(item, Math.min(e.place, s.frame))
+      break
+    }
+    return item
+  },
+
+  Stop(e, k) {
+    this.told = e.worker_seq
+    return this.make(e, 'stop', { reason: k.reason?.stop ?? '' })
+  },
+
+  Raw(e, k, source) {
+    if (e.a2a) return rawA2A.call(this, e, k, source)
+    return rawACP.call(this, e, k)
+  },
+}
+
+function rawACP(e, k) {
+  const source = k.source
+  const value = k.value ?? {}
+  const slash = source.indexOf('/')
+  const last = source.startsWith('acp/') ? source.slice(slash + 1) : ''
+  if (source === update + 'tool_call' || source === update + 'tool_call_update') {
+    const item = this.asker(e, value.toolCallId)
+    if (item === undefined) return this.hide(e, { label: source })
+    return this.join(e, item)
+  }
+  if (source === 'session/prompt/request' && this.asked === e.worker_seq || shownElsewhere.has(source)) return this.hide(e, { label: source })
+  if ((source === update + 'plan' || source === update + 'plan_update') && Array.isArray(value.entries ?? value.plan?.entries)) {
+    const item = this.make(e, 'plan', { size: (value.entries ?? value.plan.entries).length })
+    if (this.plan !== null) {
+      this.plan.next = item
+      this.touch(this.plan)
+    }
+    this.plan = item
+    return item
+  }
+  if (source === 'session/request_permission') {
+    const item = this.asker(e, value.toolCall?.toolCallId)
+    if (item !== undefined) {
+      item.asks++
+      return this.join(e, item)
+    }
+    return this.question = this.make(e, 'permission', {})
+  }
+  if (source === 'session/request_permission/decision') {
+    const item = this.asker(e, value.toolCallId)
+    if (item !== undefined) return this.join(e, item)
+    const question = this.question
+    this.question = null
+    return question === null ? this.make(e, 'permission', {}) : this.join(e, question)
+  }
+  if (source.startsWith('refused/')) return this.make(e, 'refused', { label: source.slice('refused/'.length) })
+  if (source === 'stderr' || last === 'noise') return this.make(e, 'noise', { label: source === 'stderr' ? 'stderr' : 'noise', size: 200 })
+  if (last === 'open' || last === 'close' || last === 'gap') return this.make(e, 'control', { label: last })
+  return this.make(e, 'record', { label: recordLabel(source) })
+}
+
+function recordLabel(source) {
+  const of = source.endsWith('/response') ? source.slice(0, -'/response'.length) + ' answered' : source
+  return of.startsWith(update) ? of.slice(update.length) : of
+}
+
+function rawA2A(e, k, source) {
+  const label = labelOf(k.source)
+  const { last, method } = label
+  const value = k.value ?? {}
+  const what = method === '' ? 'call' : method
+  const task = e.source.task_id ?? ''
+  if (last === 'statusUpdate' || last === 'task' || last === 'several' || last === 'ambiguous') {
+    const said = statusesOf(last, read(source).get('kind').get('value').raw)
+    if (said.length > 0) {
+      if (!this.begun.has(task)) this.begun.set(task, [])
+      for (const text of said) this.begun.get(task).push({ frame: e.worker_seq, text })
+    }
+  }
+  if (k.source.includes('/part/')) return this.make(e, 'part', {})
+  switch (last) {
+    case 'served': case 'http': return this.hide(e, { label: k.source })
+    case 'noise': return onlyComments(value) ? this.hide(e, { label: k.source }) : this.make(e, 'noise', { label: 'noise', size: 200 })
+    case 'close': return closeA2A.call(this, e, value)
+    case 'open': return openA2A.call(this, e, value)
+    case 'gap': return this.make(e, 'control', { label: last })
+    case 'card': return this.make(e, 'record', { label: 'agent card', say: 'card' })
+    case 'request':
+      if (this.asked === e.worker_seq || sends(label) || method === '') return this.hide(e, { label: k.source })
+      return this.make(e, 'record', { label: what })
+    case 'error': {
+      const item = this.make(e, 'fault', { label: what })
+      if (sends(label)) this.fault = item // its Stop or its note says it
+      return item
+    }
+    case 'task':
+      if (!sends(label) && method !== '' && method !== 'PushNotification') return this.make(e, 'record', { label: what + ' answered', say: 'state' })
+      return this.hide(e, { label: k.source })
+    case 'message': case 'statusUpdate': case 'artifactUpdate': return this.hide(e, { label: k.source })
+    case 'result':
+      if (method === 'PushNotification') return this.hide(e, { label: k.source })
+      return this.make(e, 'record', { label: what + ' answered' })
+    case 'tasks': return this.make(e, 'record', { label: what + ' answered' })
+  }
+  return this.make(e, 'record', { label: method === '' ? last : what + ': ' + last })
+}
+
+function openA2A(e, value) {
+  if (typeof value.peer === 'string' && value.peer !== '') this.peer = value.peer
+  const words = [value.upstream, ...Object.entries(value.labels ?? {}).map((l) => l.join('='))].filter(Boolean).join(' · ')
+  const again = this.origin !== '' && words === this.origin
+  this.origin = words
+  return again ? this.hide(e, { label: 'open' }) : this.make(e, 'control', { label: 'open' })
+}
+
+// closeA2A is how a recording ended. The end of an exchange is nothing to read, unless it broke off.
+function closeA2A(e, value) {
+  const failure = value.error ?? ''
+  if (!value.exchange) return this.make(e, 'control', { label: 'close' })
+  if (failure === '' && value.reason === 'eof' || failure !== '' && this.told === e.worker_seq) return this.hide(e, { label: 'close' })
+  return this.make(e, 'control', { label: failure !== '' ? 'broke' : 'unseen' })
+}
+
+function onlyComments(value) {
+  if (typeof value.base64 !== 'string') return false
+  try {
+    return atob(value.base64).split(/\r?\n/).every((line) => line === '' || line[0] === ':')
+  } catch {
+    return false
+  }
+}
+
+/** faultWords is an error of a call in words. @param {Value} value of the record */
+export function faultWords(value) {
+  const fault = envelope(value).error
+  return fault.present ? faultText(fault) : ''
+}
+
+function firstFrame(e) { return e.frames?.length > 0 ? e.frames[0][0] : e.worker_seq }
+
+function before(a, b) {
+  if (a.place !== b.place) return a.place < b.place
+  if (a.worker !== b.worker) return a.worker < b.worker
+  if (a.part !== b.part) return a.part < b.part
+  return a.id < b.id
+}
+
+// lane keeps the tools of a replayed history apart from those that ran: they may have the same ids.
+function lane(e, id) { return e.flags?.includes('replayed') ? 'replayed\0' + id : id }
+
+function messageKey(role, channel, id) { return role + '\0' + channel + '\0' + id }
+
+function messageKind(role, channel) {
+  if (channel === 'thought') return 'thought'
+  return roles[role] ?? 'message'
+}
+
+function addRange(ranges, [from, to]) {
+  const last = ranges.at(-1)
+  if (last !== undefined && from <= last[1] + 1 && to >= last[0]) {
+    ranges[ranges.length - 1] = [Math.min(from, last[0]), Math.max(to, last[1])]
+    return
+  }
+  ranges.push([from, to])
+}

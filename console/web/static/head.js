@@ -1,0 +1,54 @@
+// A transcript's heading: what it is, how it stands, and what can be done with all of it.
+
+import { button, el, setData } from './dom.js'
+import { oneLine } from './visible.js'
+import { ago, count, moment, span } from './when.js'
+
+export const statusWords = {
+  open: ['live', 'It is still being recorded.'], ended: ['ended', 'It was seen to its end.'],
+  abandoned: ['abandoned', 'Nobody saw its end, and nothing has been said for long.'], parked: ['parked', 'It could not be translated further; its frames are kept.'],
+}
+
+/** head makes the heading; update() brings it in step. @param {Transcript} view */
+export function head(view) {
+  const title = el('h1', { dir: 'auto' })
+  const badge = el('span.badge')
+  const facts = el('p.facts')
+  const records = button('records', 'Show all records, those too that other items say already', () => view.showRecords(!view.records), 'all records')
+  const actions = el('div.actions', { role: 'group', 'aria-label': 'Of this transcript' }, el('span', { data: { slot: 'verify' } }), el('span', { data: { slot: 'cancel' } }), records)
+  const copy = button('copy', 'Copy the key', () => navigator.clipboard?.writeText(view.key), 'copy')
+  const update = () => {
+    const s = view.model.summary
+    const words = oneLine(s.title) || 'untitled'
+    if (title.textContent !== words) {
+      title.replaceChildren(words)
+      document.title = words + ' · steno'
+    }
+    const [status, means] = statusWords[s.status] ?? [oneLine(s.status), '']
+    setData(badge, { status: s.status })
+    const idle = s.status === 'open' && s.idle_since ? Date.now() - Math.max(Date.parse(s.idle_since), view.fold.last || 0) : 0
+    const badgeWords = idle > 600_000 ? 'open, idle ' + ago(idle).replace(' ago', '') : status
+    if (badge.textContent !== badgeWords) badge.replaceChildren(badgeWords)
+    badge.title = means
+    records.setAttribute('aria-pressed', String(view.records))
+    set(agent, oneLine(s.agent ?? ''))
+    set(counts, count(s.frames, 'frame') + ', ' + count(Math.max(s.events, view.model.seen), 'event'))
+    const end = view.fold.last || Date.parse(s.last_at)
+    set(took, s.first_at && !Number.isNaN(end) ? span(Math.max(0, end - Date.parse(s.first_at))) : '')
+  }
+  const s = view.model.summary
+  const agent = el('span')
+  const counts = el('span')
+  const took = el('span', { title: 'From the first event to the last' })
+  facts.append(el('span', null, s.protocol + (s.dialect ? ' ' + oneLine(s.dialect) : '')), agent, counts, took,
+    s.first_at ? el('time', { datetime: s.first_at, title: moment(new Date(s.first_at)) }, 'began ' + moment(new Date(s.first_at)).replace(/ \(.*/, '')) : '',
+    s.cwd ? el('span', { title: 'working directory' }, 'in ', el('code', null, oneLine(s.cwd))) : '',
+    ...Object.entries(s.labels ?? {}).map(([k, v]) => el('span.label', null, oneLine(k) + '=' + oneLine(v))),
+    s.unaccounted ? el('span.bad', null, count(s.unaccounted, 'frame') + ' unaccounted for') : '',
+    el('span.key', null, el('code', { title: view.key }, view.key), copy))
+  return { nodes: [el('div.title-line', null, el('a.back', { href: '/', title: 'All transcripts (u)', 'aria-label': 'All transcripts' }, '‹'), title, badge, actions), facts], update }
+}
+
+function set(e, words) {
+  if (e.textContent !== words) e.textContent = words
+}

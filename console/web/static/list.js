@@ -1,0 +1,214 @@
+// The list of transcripts, the newest first, as it stands now: what is live says so, and what is new comes on top.
+
+import { Fault, json, query } from './api.js'
+import { button, clear, el, setData } from './dom.js'
+import { filterBar, readFilters } from './filters.js'
+import { statusWords } from './head.js'
+import { say } from './status.js'
+import { oneLine } from './visible.js'
+import { ago, count, day, minute, moment, span } from './when.js'
+
+const every = 2000 // ms between two looks at the first page
+const page = 100
+const longIdle = 600_000 // ms from which on an open transcript says for how long it has said nothing
+
+export class List {
+  /** @param {HTMLElement} main @param {URL} url */
+  constructor(main, url) {
+    this.main = main
+    this.filters = readFilters(url)
+    this.rows = new Map() // key → {element, row}
+    this.next = ''
+    this.abort = new AbortController()
+    document.title = 'steno'
+    this.draw()
+    this.load()
+    this.seen = () => this.look()
+    document.addEventListener('visibilitychange', this.seen)
+  }
+
+  draw() {
+    this.bar = filterBar(this.filters, (f) => this.filter(f))
+    this.list = el('div.rows', { role: 'list', data: { list: true } })
+    this.more = el('p.more-line', { hidden: true }, 'Reading more …')
+    this.notice = el('div')
+    this.total = el('span.aside')
+    clear(this.main).append(el('section.list', { 'aria-labelledby': 'list-title' },
+      el('header.list-head', null, el('h1', { id: 'list-title' }, 'Transcripts'), this.total), this.bar.element, this.notice, this.list, this.more))
+    this.watcher = new IntersectionObserver((entries) => { if (entries.some((e) => e.isIntersecting)) this.loadMore() }, { root: this.main, rootMargin: '600px' })
+    this.watcher.observe(this.more)
+  }
+
+  filter(filters) {
+    this.filters = filters
+    this.bar.set(filters)
+    history.replaceState(history.state, '', '/' + query(filters))
+    this.abort.abort()
+    this.abort = new AbortController()
+    this.loading = false
+    this.rows.clear()
+    clear(this.list)
+    this.load()
+  }
+
+  async load() {
+    clearTimeout(this.timer)
+    try {
+      const p = await json('/v1/transcripts' + query({ ...this.filters, limit: page }), this.abort.signal)
+      clear(this.notice)
+      if (this.rows.size === 0 || this.next === '') this.next = p.next
+      this.more.hidden = this.next === ''
+      this.take(p.transcripts)
+      this.empty()
+    } catch (e) {
+      if (e.name === 'AbortError') return
+      this.failed(e)
+    }
+    document.body.dataset.ready = ''
+    this.timer = setTimeout(() => this.look(), every)
+  }
+
+  look() {
+    clearTimeout(this.timer)
+    if (!document.hidden && !this.closed) this.load()
+  }
+
+  async loadMore() {
+    if (this.loading || this.next === '' || this.rows.size === 0) return
+    this.loading = true
+    const signal = this.abort.signal
+    try {
+      const p = await json('/v1/transcripts' + query({ ...this.filters, limit: page, after: this.next }), signal)
+      this.next = p.next
+      this.take(p.transcripts)
+    } catch (e) {
+      if (e.name !== 'AbortError') this.failed(e)
+    }
+    if (signal.aborted) return
+    this.loading = false
+    this.more.hidden = this.next === ''
+    setData(this.list, { end: this.next === '' })
+    if (this.next !== '' && this.more.getBoundingClientRect().top < innerHeight + 600) this.loadMore()
+  }
+
+  // take puts rows where they belong: a page is in the list's order.
+  take(transcripts) {
+    for (const t of transcripts) {
+      const known = this.rows.get(t.key)
+      if (known === undefined) this.insert(t)
+      else if (known.text !== JSON.stringify(t)) {
+        known.t = t
+        known.text = JSON.stringify(t)
+      }
+      this.show(this.rows.get(t.key))
+    }
+    this.days()
+    setData(this.list, { count: this.rows.size, end: this.next === '' })
+    const words = this.rows.size === 0 ? '' : count(this.rows.size, 'transcript') + (this.next === '' ? '' : ' so far')
+    if (this.total.textContent !== words) this.total.textContent = words
+  }
+
+  insert(t) {
+    const r = { t, text: JSON.stringify(t), element: el('div.row', { role: 'listitem' }) }
+    this.rows.set(t.key, r)
+    const at = Date.parse(t.added_at ?? 0)
+    r.at = Number.isNaN(at) ? 0 : at
+    r.link = el('a.title', { dir: 'auto' })
+    const name = el('span.name', null, r.link)
+    r.parts = { status: el('span.badge'), with: el('span.with'), counts: el('span.counts'), when: el('span.when'), labels: el('span.labels') }
+    name.append(r.parts.labels)
+    r.element.append(r.parts.status, name, r.parts.with, r.parts.counts, r.parts.when)
+    for (const e of this.list.querySelectorAll(':scope > [data-key]')) {
+      if (this.rows.get(e.dataset.key).at < r.at) {
+        this.list.insertBefore(r.element, e)
+        return
+      }
+    }
+    this.list.append(r.element)
+  }
+
+  show(r) {
+    const { t, element, link, parts } = r
+    const idle = t.status === 'open' && t.idle_since ? Date.now() - Date.parse(t.idle_since) : 0
+    const [status, means] = statusWords[t.status] ?? [oneLine(t.status), '']
+    setData(element, { key: t.key, status: t.status, idle: idle > longIdle, quiet: t.empty })
+    setData(parts.status, { status: t.status, idle: idle > longIdle })
+    words(parts.status, idle > longIdle ? 'idle ' + ago(idle).replace(' ago', '') : status)
+    parts.status.title = means
+    link.href = '/t/' + t.key
+    words(link, oneLine(t.title) || oneLine(t.session_id) || (t.key.endsWith('/0') && t.protocol === 'acp' ? 'connection' : 'untitled'))
+    link.classList.toggle('untitled', !t.title)
+    link.title = t.key
+    words(parts.with, oneLine(t.agent) || 'agent')
+    parts.with.dataset.protocol = t.protocol
+    const labels = Object.entries(t.labels ?? {}).map(([k, v]) => oneLine(k) + '=' + oneLine(v))
+    if (r.labels !== labels.join('|')) {
+      r.labels = labels.join('|')
+      parts.labels.replaceChildren(...labels.map((l) => el('span.label', null, l)))
+    }
+    words(parts.counts, count(t.events, 'event') + (t.unaccounted ? ' · ' + count(t.unaccounted, 'frame') + ' unaccounted' : ''))
+    parts.counts.title = count(t.frames, 'frame')
+    const at = new Date(t.added_at ?? t.first_at ?? 0)
+    const took = t.first_at && t.last_at ? span(Date.parse(t.last_at) - Date.parse(t.first_at)) : ''
+    words(parts.when, minute(at) + (took === '' ? '' : ' · ' + took))
+    parts.when.title = 'recorded ' + moment(at)
+  }
+
+  // days writes which day rows are of.
+  days() {
+    let before = ''
+    for (const e of [...this.list.children]) {
+      if (e.dataset.day !== undefined) {
+        e.remove()
+        continue
+      }
+      const r = this.rows.get(e.dataset.key)
+      const d = r.at === 0 ? '' : day(new Date(r.at))
+      if (d !== before && d !== '') this.list.insertBefore(el('h2.day', { data: { day: d } }, d), e)
+      before = d
+    }
+  }
+
+  empty() {
+    if (this.rows.size > 0) return
+    const filtered = Object.keys(this.filters).length > 0
+    clear(this.notice).append(el('div.empty', { data: { empty: true } }, ...(filtered
+      ? [el('p.empty-title', null, 'Nothing is like that'), el('p', null, 'No transcript fits these filters.'),
+        button('clear-filters', 'Show all transcripts', () => { for (const c of this.bar.element.querySelectorAll('[data-filter]')) c.value = ''; this.filter({}) })]
+      : [el('p.empty-title', null, 'Nothing was recorded yet'), el('p', null, 'Put steno in front of an agent, wherever its client starts it; it appears here at its first word:'),
+        el('pre', null, 'steno record -- AGENT'), el('p', null, 'Or import a recording:'), el('pre', null, 'steno import FILE')])))
+  }
+
+  failed(e) {
+    if (!(e instanceof Fault)) throw e
+    const words = e.code === 'unreachable' ? 'The server does not answer. Is steno up running? It is asked again.' : e.message
+    if (this.notice.textContent !== words) say(words)
+    clear(this.notice).append(el('p.notice', { data: { error: e.code ?? 'unknown' } }, words, ' ', button('retry', 'Try again', () => this.load())))
+  }
+
+  /** press does what a key says here. */
+  press(e) {
+    const links = [...this.list.querySelectorAll('a.title')]
+    const i = links.indexOf(document.activeElement)
+    switch (e.key) {
+      case 'j': case 'ArrowDown': links[Math.min(links.length - 1, i + 1)]?.focus(); return true
+      case 'k': case 'ArrowUp': if (i > 0) links[i - 1].focus(); return true
+      case 'g': links[0]?.focus(); return true
+      case 'G': links.at(-1)?.focus(); return true
+    }
+    return false
+  }
+
+  close() {
+    this.closed = true
+    this.abort.abort()
+    clearTimeout(this.timer)
+    this.bar.stop()
+    this.watcher.disconnect()
+    document.removeEventListener('visibilitychange', this.seen)
+  }
+}
+
+function words(e, s) {
+  if (e.textContent !== s) e.replaceChildren(s)
+}

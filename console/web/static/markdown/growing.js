@@ -1,0 +1,87 @@
+// A text that grows: blocks that are finished stay as they are, only the last one is made anew, and code that is being
+// written is appended to.
+
+import { text } from '../dom.js'
+import { block } from './render.js'
+import { blocks } from './blocks.js'
+
+const slow = 12_000 // characters of an open block from which on it is not made anew each time
+const pauseOf = 400 // ms between two times then
+
+export class Growing {
+  /** @param {HTMLElement} into */
+  constructor(into) {
+    this.into = into
+    this.shown = '' // the text that is there
+    this.from = 0 // where the open block begins in it
+    this.open = [] // the open block's elements
+    this.fence = null // {node, text} of code that is being written
+    this.made = 0
+  }
+
+  /** set shows a text: the one before and more, or another one. */
+  set(s) {
+    if (s === this.shown) return
+    if (!s.startsWith(this.shown)) {
+      this.into.replaceChildren()
+      this.from = 0
+      this.open = []
+      this.fence = null
+    } else if (this.fence !== null && this.append(s.slice(this.shown.length))) {
+      this.shown = s
+      return
+    }
+    this.shown = s
+    const now = performance.now()
+    if (s.length - this.from > slow && now - this.made < pauseOf) return this.later()
+    this.make(now)
+  }
+
+  // append puts a piece of code behind the code; false where it may be the code's end.
+  append(piece) {
+    if (/[`~\r\0]/.test(piece) || this.fence.text.lastIndexOf('\n') >= 0 && /(^|\n)[ \t]*[`~]*$/.test(this.fence.text) && /[`~]/.test(this.fence.text.slice(this.fence.text.lastIndexOf('\n')))) return false
+    text(this.fence.node, piece)
+    this.fence.text += piece
+    return true
+  }
+
+  later() {
+    if (this.timer) return
+    this.timer = setTimeout(() => {
+      this.timer = 0
+      if (this.into.isConnected) this.make(performance.now())
+    }, pauseOf)
+  }
+
+  make(now) {
+    const rest = this.shown.slice(this.from)
+    const { root, refs, starts } = blocks(rest)
+    for (const e of this.open) e.remove()
+    this.open = []
+    this.fence = null
+    const last = root.children.length - 1
+    // A block that begins on a line which is not at its end may yet belong to the one before.
+    const stays = last > 0 && starts[last] > rest.lastIndexOf('\n') ? last - 1 : last
+    root.children.forEach((b, i) => {
+      const e = block(b, refs)
+      this.into.append(e)
+      if (i >= stays) this.open.push(e)
+      if (i < last) return
+      if (b.type === 'code' && b.fence && b.open === false && !closed(rest.slice(starts[i]), b.fence)) {
+        const code = e.querySelector('code')
+        // the line feed behind the last line belongs to the text that comes
+        if (rest.endsWith('\n') && b.count > 0) code.append('\n')
+        this.fence = { node: code, text: rest.slice(starts[i]) }
+        if (!rest.slice(starts[i]).includes('\n') || b.fenceIndent > 0) this.fence = null
+      }
+    })
+    if (last >= 0) this.from += starts[stays]
+    this.made = now
+  }
+}
+
+function closed(source, fence) {
+  const lines = source.trimEnd().split('\n')
+  const end = lines.at(-1).trim()
+  return lines.length > 1 && end.length >= fence.length && end === fence[0].repeat(end.length)
+}

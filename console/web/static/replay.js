@@ -1,0 +1,369 @@
+// The replay: the page as it was at a moment, and the moment moving on. A scrubber over time, speed, steps, keys.
+
+import { button, el, icon, setData } from './dom.js'
+import { Clock } from './clock.js'
+import { say } from './status.js'
+import { typing } from './typing.js'
+import { clock } from './when.js'
+
+const speeds = [0.5, 1, 2, 4, 8, 16]
+const jump = 5000 // ms of played time
+const playing = 'M4 2.5v11l9.5-5.5z'
+const paused = 'M4 2.5h3v11H4zM9 2.5h3v11H9z'
+
+export class Replay {
+  /** @param {Transcript} view */
+  constructor(view) {
+    this.view = view
+    this.mode = 'off'
+    this.speed = 1
+    this.skip = true
+    this.at = 0 // played ms
+    this.notBefore = 0 // when the marks may be made again, ms
+    this.clock = new Clock([], true)
+    this.abort = new AbortController()
+    this.draw()
+  }
+
+  draw() {
+    this.play = button('play', 'Play (Space)', () => this.toggle(), icon(playing))
+    this.marks = el('canvas.marks', { 'aria-hidden': 'true' })
+    this.scrubber = el('input', { id: 'scrubber', type: 'range', min: 0, max: 0, step: 1, value: 0, 'aria-label': 'Time in the transcript' })
+    this.scrubber.addEventListener('input', () => this.to(Number(this.scrubber.value)))
+    this.scrubber.addEventListener('keydown', (e) => {
+      if (this.press(e)) {
+        e.preventDefault()
+        e.stopPropagation()
+      }
+    })
+    this.time = el('span.times', { data: { time: true } })
+    this.speedWords = el('span.speed', { data: { speed: 1 } }, '1×')
+    this.skipButton = button('skip-idle', 'Leave out long pauses', () => this.setSkip(!this.skip), 'skip idle')
+    this.skipButton.setAttribute('aria-pressed', 'true')
+    this.leaveButton = button('leave', 'Leave the replay (Esc)', () => this.leave(), 'leave replay')
+    this.liveButton = button('live', 'Go to what is said now (l)', () => this.live(), 'live')
+    this.noteLine = el('span.aside')
+    this.element = el('footer.replay', { 'aria-label': 'Replay', role: 'group', data: { replay: true, mode: 'off' } },
+      this.play, el('div.track', null, this.marks, this.scrubber), this.time,
+      el('span.speeds', { role: 'group', 'aria-label': 'Speed' }, button('slower', 'Slower ([)', () => this.faster(-1), '−'), this.speedWords, button('faster', 'Faster (])', () => this.faster(1), '+')),
+      this.skipButton, this.leaveButton, this.liveButton, this.noteLine)
+    this.resizes = new ResizeObserver(() => this.drawMarks())
+    this.resizes.observe(this.marks)
+    this.setMode('off')
+  }
+
+  setMode(mode) {
+    this.mode = mode
+    this.element.dataset.mode = mode
+    document.body.dataset.mode = mode
+    this.play.replaceChildren(icon(mode === 'playing' ? paused : playing))
+    const label = mode === 'playing' ? 'Pause (Space)' : 'Play (Space)'
+    this.play.setAttribute('aria-label', label)
+    this.play.title = label
+    this.leaveButton.hidden = mode === 'off'
+    this.showLive()
+  }
+
+  showLive() { this.liveButton.hidden = !(this.view.model.summary?.status === 'open' && (this.mode !== 'off' || !this.view.window?.follow)) }
+
+  /** changed: the transcript has more. */
+  changed() {
+    this.showLive()
+    const { fold } = this.view
+    if (this.built === fold.version && this.builtFold === fold && this.builtLast === fold.last) {
+      if (this.mode === 'off') this.showReading()
+      return
+    }
+    const now = performance.now()
+    clearTimeout(this.rebuild)
+    if (this.mode === 'off') {
+      if (!this.view.model.complete) return
+      if (now < this.notBefore) {
+        this.rebuild = setTimeout(() => this.changed(), this.notBefore - now)
+        return
+      }
+    }
+    this.build()
+    this.notBefore = now + Math.max(1000, (performance.now() - now) * 30)
+    if (this.mode === 'off') this.showReading()
+    else this.apply()
+  }
+
+  // build finds when each item began, and when anything happened.
+  build() {
+    const { view } = this
+    const { fold } = view
+    this.built = fold.version
+    this.builtFold = fold
+    this.builtLast = fold.last
+    const t = this.mode === 'off' ? null : this.clock.toReal(this.at)
+    const items = fold.items
+    const begins = this.begins = new Float64Array(items.length)
+    let last = 0
+    for (let i = 0; i < items.length; i++) begins[i] = last = Math.max(last, view.beginOf(items[i]) - view.first)
+    const first = view.first
+    const moments = new Set()
+    for (const at of fold.times) moments.add(Math.max(0, at - first))
+    if (view.typing !== null) for (const { pieces } of view.typing.values()) for (const [at] of pieces) moments.add(Math.round(at))
+    if (!Number.isNaN(fold.last)) moments.add(Math.max(0, fold.last - first))
+    this.moments = [...moments].sort((a, b) => a - b)
+    this.clock = new Clock(this.moments, this.skip)
+    if (t !== null) this.at = this.clock.toPlayed(t)
+    this.scrubber.max = String(Math.ceil(this.clock.end))
+    this.drawMarks()
+  }
+
+  // reading is showReading, in a moment.
+  reading() {
+    if (this.soon) return
+    this.soon = setTimeout(() => {
+      this.soon = 0
+      this.showReading()
+    }, 120)
+  }
+
+  // showReading says where in time the reader is.
+  showReading() {
+    const w = this.view.window
+    if (!this.begins || this.mode !== 'off') return
+    const i = w.follow ? this.begins.length - 1 : this.view.fold.index(w.anchor?.item ?? {})
+    const t = w.follow ? this.clock.toReal(this.clock.end) : i >= 0 ? this.begins[i] : 0
+    this.at = this.clock.toPlayed(t)
+    this.showTime(t)
+  }
+
+  showTime(t) {
+    const end = this.clock.toReal(this.clock.end)
+    if (document.activeElement !== this.scrubber || Number(this.scrubber.value) !== Math.round(this.at)) this.scrubber.value = String(Math.round(this.at))
+    const words = clock(t) + ' / ' + clock(end)
+    if (this.time.textContent !== words) this.time.textContent = words
+    this.time.dataset.ms = Math.round(t)
+    this.scrubber.setAttribute('aria-valuetext', clock(t) + ' of ' + clock(end))
+    this.scrubber.style.setProperty('--at', this.clock.end > 0 ? (this.at / this.clock.end * 100).toFixed(2) + '%' : '0%')
+  }
+
+  // enter begins a replay where the reader is.
+  enter() {
+    if (this.mode !== 'off') return
+    const w = this.view.window
+    this.before = { anchor: w.anchor, follow: w.follow }
+    this.build()
+    this.setMode('paused')
+    if (this.view.typingTo < this.view.model.seen && !this.asking) this.readTyping()
+  }
+
+  async readTyping() {
+    this.asking = true
+    try {
+      const { view } = this
+      const to = view.model.seen
+      const more = await typing(view.key, view.typingTo, this.abort.signal)
+      view.typing = new Map([...view.typing ?? [], ...more])
+      view.typingTo = to
+      this.noteLine.textContent = ''
+      if (this.mode !== 'off') {
+        this.build()
+        this.apply()
+      }
+    } catch (e) {
+      if (e.name !== 'AbortError') this.noteLine.textContent = 'typing is guessed'
+      this.noteLine.title = 'When each piece of text came cannot be read: ' + e.message
+    }
+    this.asking = false
+  }
+
+  /** to goes to a played time. */
+  to(p) {
+    this.enter()
+    this.at = Math.min(Math.max(0, p), this.clock.end)
+    this.view.window.follow = true
+    this.apply()
+  }
+
+  apply() {
+    const { view } = this
+    const t = this.clock.toReal(this.at)
+    view.until = this.at >= this.clock.end ? view.first + t + 1 : view.first + t
+    let limit = upper(this.begins, view.until - view.first)
+    if (this.begins.length !== view.fold.items.length) limit = Math.min(limit, view.fold.items.length)
+    const from = Math.min(limit, view.limit)
+    view.limit = limit
+    view.window.changed(Math.max(0, from - 1))
+    view.pill.hidden = true
+    this.showTime(t)
+  }
+
+  toggle() {
+    if (this.mode === 'playing') {
+      this.setMode('paused')
+      return
+    }
+    const fresh = this.mode === 'off'
+    this.enter()
+    if (fresh && (this.before.follow || this.view.window.atEnd()) || this.at >= this.clock.end) this.at = 0
+    this.view.window.follow = true
+    this.setMode('playing')
+    this.apply()
+    this.last = performance.now()
+    cancelAnimationFrame(this.asked)
+    this.asked = requestAnimationFrame((now) => this.tick(now))
+  }
+
+  tick(now) {
+    if (this.mode !== 'playing') return
+    this.at += Math.max(0, Math.min(now - this.last, 250)) * this.speed
+    this.last = now
+    if (this.at >= this.clock.end) {
+      this.at = this.clock.end
+      this.setMode('paused')
+      this.apply()
+      say('The replay is at its end.')
+      return
+    }
+    this.apply()
+    this.asked = requestAnimationFrame((n) => this.tick(n))
+  }
+
+  faster(by) {
+    this.speed = speeds[Math.min(speeds.length - 1, Math.max(0, speeds.indexOf(this.speed) + by))]
+    this.speedWords.textContent = (this.speed === 0.5 ? '½' : this.speed) + '×'
+    setData(this.speedWords, { speed: this.speed })
+    say('Speed ' + this.speed)
+  }
+
+  setSkip(on) {
+    const t = this.clock.toReal(this.at)
+    this.skip = on
+    this.skipButton.setAttribute('aria-pressed', String(on))
+    this.clock = new Clock(this.moments ?? [], on)
+    this.at = this.clock.toPlayed(t)
+    this.scrubber.max = String(Math.ceil(this.clock.end))
+    this.showTime(t)
+    this.drawMarks()
+  }
+
+  // step goes to the next item, or the one before: to where it is whole.
+  step(by) {
+    this.enter()
+    if (this.mode === 'playing') this.setMode('paused')
+    const { view } = this
+    const t = this.clock.toReal(this.at)
+    const stops = []
+    view.fold.items.forEach((item, i) => {
+      if (!view.isShown(item)) return
+      stops.push(Math.max(this.begins[i], item.kind === 'tool' ? 0 : item.end - view.first))
+      if (item.kind === 'tool') for (const seq of item.seqs) stops.push(view.fold.atOf[seq] - view.first)
+    })
+    stops.sort((a, b) => a - b)
+    const next = by > 0 ? stops.find((s) => s > t + 0.5) : stops.findLast((s) => s < t - 0.5)
+    this.to(this.clock.toPlayed(next ?? (by > 0 ? Infinity : 0)))
+  }
+
+  leave() {
+    if (this.mode === 'off') return
+    this.setMode('off')
+    cancelAnimationFrame(this.asked)
+    const { view } = this
+    view.until = Infinity
+    view.limit = Infinity
+    view.window.follow = this.before.follow
+    view.window.anchor = this.before.anchor
+    view.window.changed(0)
+    this.showReading()
+    view.show()
+  }
+
+  live() {
+    this.leave()
+    this.view.toEnd()
+  }
+
+  /** press does what a key says here; false if it says nothing. */
+  press(e) {
+    switch (e.key) {
+      case ' ': this.toggle(); return true
+      case 'ArrowLeft': this.to(this.at - jump); return true
+      case 'ArrowRight': this.to(this.at + jump); return true
+      case '.': this.step(1); return true
+      case ',': this.step(-1); return true
+      case '[': this.faster(-1); return true
+      case ']': this.faster(1); return true
+      case 'Home':
+        if (this.mode === 'off' && e.target !== this.scrubber) this.view.window.toStart()
+        else this.to(0)
+        return true
+      case 'End':
+        if (this.mode === 'off' && e.target !== this.scrubber) this.view.toEnd()
+        else this.to(this.clock.end)
+        return true
+      case 'l': this.live(); return true
+    }
+    return false
+  }
+
+  // drawMarks draws what happened when, beneath the scrubber.
+  drawMarks() {
+    const c = this.marks
+    const width = c.clientWidth
+    const height = c.clientHeight
+    if (width === 0 || !this.begins || !(this.clock.end > 0)) return
+    const scale = devicePixelRatio || 1
+    c.width = width * scale
+    c.height = height * scale
+    const g = c.getContext('2d')
+    g.scale(scale, scale)
+    const colours = this.colours()
+    const items = this.view.fold.items
+    const drawn = new Set()
+    for (let i = 0; i < items.length; i++) {
+      const look = looks[items[i].kind]
+      if (look === undefined || items[i].hidden) continue
+      const x = Math.round(this.clock.toPlayed(this.begins[i]) / this.clock.end * (width - 1))
+      const key = x * 8 + look.n
+      if (drawn.has(key)) continue
+      drawn.add(key)
+      g.fillStyle = colours.get(look.colour)
+      g.fillRect(x, look.top * height, 1.5, look.part * height)
+    }
+  }
+
+  // colours are those of the theme, since a canvas knows no variables. They are read once for each theme.
+  colours() {
+    const theme = document.documentElement.dataset.theme ?? String(matchMedia('(prefers-color-scheme: dark)').matches)
+    if (this.theme !== theme) {
+      this.theme = theme
+      this.known = new Map()
+      for (const { colour } of Object.values(looks)) {
+        this.marks.style.color = 'var(' + colour + ')'
+        this.known.set(colour, getComputedStyle(this.marks).color)
+      }
+    }
+    return this.known
+  }
+
+  close() {
+    this.abort.abort()
+    cancelAnimationFrame(this.asked)
+    clearTimeout(this.rebuild)
+    clearTimeout(this.soon)
+    this.resizes.disconnect()
+    this.mode = 'off'
+  }
+}
+
+const looks = {
+  user: { n: 0, colour: '--user', top: 0, part: 1 }, agent: { n: 1, colour: '--ink-3', top: 0.45, part: 0.55 }, thought: { n: 2, colour: '--thought', top: 0.7, part: 0.3 },
+  tool: { n: 3, colour: '--tool', top: 0.25, part: 0.5 }, stop: { n: 4, colour: '--line-2', top: 0, part: 1 }, permission: { n: 5, colour: '--warn', top: 0.1, part: 0.6 },
+}
+
+// upper is how many of the values are at most x.
+function upper(values, x) {
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (values[middle] <= x) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,261 @@
+// A list of any length of which only what is near the view is in the document. Heights are guessed until they are
+// measured; what the reader looks at stays where it is, whatever changes above it.
+
+import { Heights } from './heights.js'
+
+const near = 500 // px around the view that are in the document as well
+const onPaper = 3000 // rows of a list that is printed whole
+const bottom = 24 // px from the end that still count as being there
+
+export class Window {
+  /**
+   * @param {HTMLElement} scroller that scrolls
+   * @param {HTMLElement} sheet that holds the rows
+   * @param {{items: () => object[], count: () => number, indexOf: (item: object) => number, shown: (item: object) => boolean, guess: (item: object, width: number) => number,
+   *          make: (item: object, index: number) => HTMLElement, update: (row: HTMLElement, item: object, index: number) => void,
+   *          scrolled: () => void}} view
+   */
+  constructor(scroller, sheet, view) {
+    this.scroller = scroller
+    this.sheet = sheet
+    this.view = view
+    this.heights = new Heights()
+    this.known = 0 // indexes up to which heights are those of the items
+    this.count = 0
+    this.rows = new Map() // item → row
+    this.follow = false
+    this.anchor = null // {item, offset}: what stands at the top of the view
+    this.top = 0 // scrollTop, as it was last
+    this.expected = -1 // scrollTop that was set here
+    this.sizes = true // are to be read again
+    this.high = this.offset = this.below = 0
+    this.from = this.to = 0 // the rows that are there
+    this.asked = 0
+    this.width = 0
+    scroller.addEventListener('scroll', () => this.onScroll(), { passive: true })
+    this.resizes = new ResizeObserver((entries) => {
+      if (entries.some((e) => e.target === scroller || e.target === sheet)) this.sizes = true
+      this.frame()
+    })
+    this.resizes.observe(scroller)
+  }
+
+  close() {
+    this.resizes.disconnect()
+    cancelAnimationFrame(this.asked)
+    this.closed = true
+  }
+
+  /** changed says that items from an index on are others, or may have other heights. */
+  changed(from = 0) {
+    this.known = Math.min(this.known, from)
+    this.ask()
+  }
+
+  ask() {
+    if (this.asked === 0 && !this.closed) {
+      this.asked = requestAnimationFrame(() => {
+        this.asked = 0
+        this.frame()
+      })
+    }
+  }
+
+  onScroll() {
+    const top = this.top = this.scroller.scrollTop
+    const own = Math.abs(top - this.expected) < 2
+    this.expected = -1
+    if (own) return
+    this.follow = this.atEnd()
+    this.settle(top)
+    this.view.scrolled()
+    this.ask()
+  }
+
+  /** atEnd reports whether the end of what is there is in the view. */
+  atEnd() { return this.offset + this.heights.total + this.below - this.top - this.high < bottom }
+
+  // settle takes what is at the top of the view as what is to stay there.
+  settle(top) {
+    const items = this.view.items()
+    const y = top - this.offset
+    const i = this.heights.at(Math.max(0, y))
+    this.anchor = i < this.count ? { item: items[i], offset: y - this.heights.top(i) } : null
+  }
+
+  /** toItem brings an item into the view. */
+  toItem(item, where = 0.3) {
+    if (this.view.indexOf(item) < 0) return
+    this.follow = false
+    this.anchor = { item, offset: -Math.floor(this.high * where) }
+    this.frame()
+  }
+
+  /** show brings an item into the view if it is not there. */
+  reveal(item) {
+    const row = this.rows.get(item)
+    if (row !== undefined) {
+      const r = row.getBoundingClientRect()
+      const s = this.scroller.getBoundingClientRect()
+      if (r.top >= s.top + 8 && (r.bottom <= s.bottom - 8 || r.top <= s.top + s.height / 2)) return
+    }
+    this.toItem(item, 0.15)
+  }
+
+  toEnd() {
+    this.follow = true
+    this.frame()
+  }
+
+  toStart() {
+    this.follow = false
+    this.anchor = null
+    this.scroller.scrollTop = this.top = this.expected = 0
+    this.frame()
+    this.settle(0)
+  }
+
+  heightOf(item) {
+    if (!this.view.shown(item)) return 0
+    return item.height || (item.guess ||= this.view.guess(item, this.width))
+  }
+
+  // arrange takes over the items that are others than they were.
+  arrange() {
+    const items = this.view.items()
+    const count = this.count = Math.min(this.view.count(), items.length)
+    const from = Math.min(this.known, count)
+    if (from < count || this.heights.count !== count) {
+      this.heights.resize(count, from)
+      for (let i = from; i < count; i++) this.heights.set(i, this.heightOf(items[i]))
+      this.heights.settle(from)
+    } else this.heights.settle()
+    this.known = count
+  }
+
+  /** whole puts all rows into the document, for paper, where they are not too many. */
+  whole(on) {
+    this.isWhole = on && this.count <= onPaper
+    this.frame()
+  }
+
+  /** frame brings the document in step with the items: one layout, where heights are as they were guessed. */
+  frame() {
+    if (this.closed || this.inFrame) return
+    this.inFrame = true
+    try {
+      this.resized()
+      for (let turn = 0; turn < 5; turn++) {
+        this.arrange()
+        this.fill(this.wanted())
+        if (!this.measure()) break
+      }
+      this.arrange()
+      this.pad()
+      this.scrollTo(this.wanted())
+    } finally {
+      this.inFrame = false
+    }
+  }
+
+  // resized reads the sizes that change with the window only.
+  resized() {
+    if (!this.sizes) return
+    this.sizes = false
+    const s = this.scroller
+    this.high = s.clientHeight
+    this.offset = this.sheet.offsetTop
+    this.below = parseFloat(getComputedStyle(s).paddingBottom) || 0
+    const width = this.sheet.clientWidth
+    if (width === this.width || width === 0) return
+    this.width = width
+    for (const item of this.view.items()) item.height = item.guess = 0
+    this.known = 0
+  }
+
+  // wanted is the scrollTop that keeps what is to stay.
+  wanted() {
+    const most = Math.max(0, this.offset + this.heights.total + this.below - this.high)
+    if (this.follow) return Math.ceil(most)
+    if (this.anchor === null) return this.top
+    const i = this.indexOf(this.anchor.item)
+    if (i < 0) {
+      this.anchor = null
+      return this.top
+    }
+    return Math.min(Math.ceil(most), Math.max(0, Math.round(this.heights.top(i) + this.anchor.offset + this.offset)))
+  }
+
+  scrollTo(top) {
+    if (Math.abs(top - this.top) < 1) return
+    this.scroller.scrollTop = top
+    this.expected = this.top = this.scroller.scrollTop
+  }
+
+  indexOf(item) {
+    const i = this.view.indexOf(item)
+    return i < this.count ? i : -1
+  }
+
+  fill(top) {
+    const items = this.view.items()
+    const y = top - this.offset
+    const around = this.isWhole ? Infinity : near
+    const from = this.heights.at(Math.max(0, y - around))
+    const want = []
+    for (let to = from, top = this.heights.top(from), end = y + this.high + around; to < this.count && top < end; top += this.heights.all[to++]) {
+      if (this.view.shown(items[to])) want.push(to)
+    }
+    const keep = new Set()
+    for (const i of want) keep.add(items[i])
+    for (const [item, row] of this.rows) {
+      if (keep.has(item)) continue
+      this.resizes.unobserve(row)
+      row.remove()
+      this.rows.delete(item)
+    }
+    let next = this.sheet.firstElementChild
+    for (const i of want) {
+      const item = items[i]
+      let row = this.rows.get(item)
+      if (row === undefined) {
+        row = this.view.make(item, i)
+        this.rows.set(item, row)
+        this.sheet.insertBefore(row, next)
+        this.resizes.observe(row)
+      } else {
+        this.view.update(row, item, i)
+        if (row !== next) this.sheet.insertBefore(row, next)
+        else next = next.nextElementSibling
+      }
+    }
+    this.from = want.length > 0 ? want[0] : 0
+    this.to = want.length > 0 ? want[want.length - 1] + 1 : 0
+    this.pad()
+  }
+
+  // pad stands for the rows that are not there.
+  pad() {
+    const style = this.sheet.style
+    const above = Math.round(this.heights.top(this.from)) + 'px'
+    const under = Math.max(0, Math.round(this.heights.total - this.heights.top(this.to))) + 'px'
+    if (this.above !== above) style.paddingTop = this.above = above
+    if (this.under !== under) style.paddingBottom = this.under = under
+  }
+
+  // measure takes over the heights of the rows that are there, and reports whether any was another.
+  measure() {
+    let changed = false
+    const items = this.view.items()
+    for (let i = this.from; i < this.to; i++) {
+      const row = this.rows.get(items[i])
+      if (row === undefined) continue
+      const height = row.getBoundingClientRect().height
+      if (Math.abs(height - items[i].height) < 0.5) continue
+      items[i].height = height
+      this.heights.set(i, height)
+      changed = true
+    }
+    return changed
+  }
+}
