@@ -9,6 +9,7 @@ import (
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/archive"
 	"github.com/steno-io/steno/sink/postgres"
 	"github.com/steno-io/steno/translate/lease"
 )
@@ -20,6 +21,7 @@ const (
 	exitUsage       = 2
 	exitChanged     = 10 // anything changed, missing or added
 	exitGap         = 11 // consistent, but holding a gap frame
+	exitSignature   = 12 // a signature is not good
 	exitUnavailable = 69
 	exitConfig      = 78
 	exitSignal      = 128 // and the signal's number, as a shell says
@@ -58,6 +60,8 @@ func exitCode(err error) int {
 		return e.code
 	case errors.Is(err, errURL):
 		return exitUsage
+	case errors.Is(err, archive.ErrBundle):
+		return exitChanged
 	case errors.Is(err, holder.ErrGone), errors.Is(err, holder.ErrHeld), errors.Is(err, errUnreachable),
 		errors.Is(err, postgres.ErrUnreachable):
 		return exitUnavailable

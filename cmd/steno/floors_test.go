@@ -33,6 +33,7 @@ var floors = map[string]int{
 	"sink/postgres":           3,
 	"sink/tables":             3,
 	"sink/verify":             3,
+	"sink/archive":            3,
 	"sink/ledgertest":         3,
 	"console":                 3,
 	"console/consoletest":     4,

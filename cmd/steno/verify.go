@@ -16,23 +16,40 @@ import (
 
 func (a *app) verifyCommand() *cobra.Command {
 	var asJSON bool
+	var key string
 	cmd := &cobra.Command{
-		Use:   "verify",
-		Short: "Fold the frames again and hold the ledger against them",
+		Use:   "verify [PATH]",
+		Short: "Fold the frames again and hold the ledger, or an archive, against them",
 		Long: `verify folds every capture's frames again, from the stream, and compares each
 stored event with what the fold gives, byte for byte. It checks the numbers, the
 chain over the frames, and that every frame is accounted for.
 
+With PATH, an archive's directory or a bundle, as steno seal writes them, it needs
+nothing else: no server and no ledger. Then it also checks that every file is the one
+that its seal names, that seals follow one another and stand in the log of seals, and
+their signatures: by the key that each names, or, with --key, by that public key.
+
 It ends with 0 when all agrees, 10 when anything was changed, is missing or was
-added, and 11 when all agrees but frames were lost before they were stored: a
+added, 12 when a signature is not good, and 11 when all agrees but frames were lost before they were stored: a
 tap passed on what it could not keep, or its journal was damaged. It ends with 1
 when what there is agrees, but a journal has not come through, or the workers of a
 cluster do not get on with what was stored before it began.`,
 		Example: `  steno verify
-  steno verify --json | jq .findings`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.verify(cmd.Context(), asJSON) },
+  steno verify --json | jq .findings
+  steno verify /srv/archive --key mill.pub
+  steno verify fix-the-mill.tar`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return a.verifyArchive(cmd.Context(), args[0], key, asJSON)
+			}
+			if key != "" {
+				return usage("--key: it is for an archive: steno verify PATH --key KEY")
+			}
+			return a.verify(cmd.Context(), asJSON)
+		},
 	}
+	cmd.Flags().StringVar(&key, "key", "", "public key by which an archive must be signed, or a file with it")
 	a.ledgerFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
@@ -63,7 +80,6 @@ func (a *app) prove(ctx context.Context, s *session) (verify.Report, error) {
 	}
 	progress := a.progress()
 	defer progress.done()
-	catalogue := protocols()
 	frames := verify.Stream{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions}
 	settled, err := s.settleAll(ctx, frames)
 	if err != nil {
@@ -71,22 +87,9 @@ func (a *app) prove(ctx context.Context, s *session) (verify.Report, error) {
 	}
 	options := verify.Options{
 		Frames: frames, Ledger: s.ledger,
-		Settled: func(id schema.Identity) uint64 { return settled[id] },
-		NewFold: func(id schema.Identity, version string) verify.Fold {
-			capture := translate.NewCapture(id, catalogue, version)
-			var events []schema.Event
-			return verify.Fold{
-				Step: func(f *schema.Frame) ([]schema.Event, error) {
-					var err error
-					events, err = capture.Step(events[:0], f)
-					return events, err
-				},
-				Open: func() map[uint32]uint64 { return capture.Open().Frames },
-			}
-		},
-		Progress: func(p verify.Progress) {
-			progress.say("verifying: %d of %d captures, %d frames, %d events", p.Captures, p.Total, p.Frames, p.Events)
-		},
+		Settled:  func(id schema.Identity) uint64 { return settled[id] },
+		NewFold:  newFold,
+		Progress: progress.verifying,
 	}
 	var report verify.Report
 	err = s.patient(ctx, func() (err error) { // anew where the holder changed on the way
@@ -94,6 +97,24 @@ func (a *app) prove(ctx context.Context, s *session) (verify.Report, error) {
 		return err
 	})
 	return report, err
+}
+
+// newFold starts the fold of a capture by a translator version, for a proof.
+func newFold(id schema.Identity, version string) verify.Fold {
+	capture := translate.NewCapture(id, protocols(), version)
+	var events []schema.Event
+	return verify.Fold{
+		Step: func(f *schema.Frame) ([]schema.Event, error) {
+			var err error
+			events, err = capture.Step(events[:0], f)
+			return events, err
+		},
+		Open: func() map[uint32]uint64 { return capture.Open().Frames },
+	}
+}
+
+func (p *progress) verifying(v verify.Progress) {
+	p.say("verifying: %d of %d captures, %d frames, %d events", v.Captures, v.Total, v.Frames, v.Events)
 }
 
 // settleAll waits until what the stream holds now is numbered, and gives each capture's last frame, but
@@ -147,7 +168,7 @@ type provedReport struct {
 	Incomplete string `json:"incomplete,omitempty"`
 }
 
-// sayReport prints a report; its last line is the verdict. stalled says why not all is numbered that was
+// sayReport prints a report of a ledger; its last line is the verdict. stalled says why not all is numbered that was
 // recorded; nil: it is.
 func (a *app) sayReport(r verify.Report, stalled error, asJSON bool) error {
 	code := r.ExitCode()
@@ -166,19 +187,8 @@ func (a *app) sayReport(r verify.Report, stalled error, asJSON bool) error {
 			return err
 		}
 	} else {
-		for _, f := range r.Findings {
-			fmt.Fprintln(a.out, f)
-		}
-		if r.More > 0 {
-			fmt.Fprintf(a.out, "… and %s more\n", plural(r.More, "finding"))
-		}
-		verdict := "verified"
-		switch code {
-		case exitChanged:
-			verdict = "not verified"
-		case exitGap:
-			verdict = fmt.Sprintf("verified, with %s where frames were lost before they were stored", plural(r.Gaps, "gap"))
-		}
+		a.sayFindings(&r)
+		verdict := verdict(&r)
 		if stalled != nil && code != exitChanged {
 			verdict += " as far as it is numbered, which is not all"
 		}
@@ -192,4 +202,24 @@ func (a *app) sayReport(r verify.Report, stalled error, asJSON bool) error {
 		return &exitError{code: code}
 	}
 	return nil
+}
+
+func (a *app) sayFindings(r *verify.Report) {
+	for _, f := range r.Findings {
+		fmt.Fprintln(a.out, f)
+	}
+	if r.More > 0 {
+		fmt.Fprintf(a.out, "… and %s more\n", plural(r.More, "finding"))
+	}
+}
+
+// verdict is a report in some words.
+func verdict(r *verify.Report) string {
+	switch r.ExitCode() {
+	case exitChanged, exitSignature:
+		return "not verified"
+	case exitGap:
+		return fmt.Sprintf("verified, with %s where frames were lost before they were stored", plural(r.Gaps, "gap"))
+	}
+	return "verified"
 }

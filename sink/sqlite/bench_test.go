@@ -14,6 +14,7 @@ import (
 	"github.com/steno-io/steno/sink/ledgertest"
 	"github.com/steno-io/steno/sink/sqlite"
 	"github.com/steno-io/steno/sink/verify"
+	"github.com/steno-io/steno/sink/verify/verifytest"
 )
 
 const benchBatch = 1024 // events of a transaction
@@ -70,19 +71,19 @@ func BenchmarkBareInsert(b *testing.B) {
 func BenchmarkVerify(b *testing.B) {
 	const frames = 40_000
 	id := ledgertest.NewScript("one").ID
-	all := tell(b, strings.Repeat(strings.ReplaceAll(ledgertest.BenchText, " ", "_")+" ", frames))
+	all := verifytest.Tell(b, strings.Repeat(strings.ReplaceAll(ledgertest.BenchText, " ", "_")+" ", frames))
 	l, err := sqlite.Open(filepath.Join(b.TempDir(), "ledger.db"), sqlite.Options{})
 	require.NoError(b, err)
 	defer l.Close() //nolint:errcheck // the benchmark is over
 	claim, err := l.Claim(context.Background(), 0)
 	require.NoError(b, err)
-	e := sink.NewEntry(id, 1, ledgertest.Epoch, "", record(b, id, all, 1))
+	e := sink.NewEntry(id, 1, ledgertest.Epoch, "", verifytest.Record(b, id, all, 1))
 	_, err = l.Store(context.Background(), sink.Batch{Claim: claim, Entries: []sink.Entry{e}})
 	require.NoError(b, err)
-	source := tale{map[schema.Identity][]*schema.Frame{id: all}}
+	source := verifytest.Tale{Of: map[schema.Identity][]*schema.Frame{id: all}}
 	events := 0
 	for b.Loop() {
-		r, err := verify.Run(context.Background(), verify.Options{Frames: source, Ledger: l, NewFold: taleFold, Settled: allSettled})
+		r, err := verify.Run(context.Background(), verify.Options{Frames: source, Ledger: l, NewFold: verifytest.Fold, Settled: allSettled})
 		if err != nil || len(r.Findings) > 0 {
 			b.Fatal(err, r.Findings)
 		}

@@ -22,139 +22,15 @@ import (
 	"github.com/steno-io/steno/sink/ledgertest"
 	"github.com/steno-io/steno/sink/sqlite"
 	"github.com/steno-io/steno/sink/verify"
+	"github.com/steno-io/steno/sink/verify/verifytest"
 )
-
-// tale is a toy protocol with frames in memory: "c" is a chunk of session 1's message, "m" ends the
-// message, anything else is an event of session 0 by itself.
-type tale struct {
-	captures map[schema.Identity][]*schema.Frame
-}
-
-func (s tale) Captures(context.Context) iter.Seq2[verify.Held, error] {
-	return func(yield func(verify.Held, error) bool) {
-		for id, frames := range s.captures {
-			if !yield(verify.Held{Capture: id, Frames: uint64(len(frames))}, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Frames gives a frame of each capture in turn, as captures that are recorded at the same time stand on
-// a stream.
-func (s tale) Frames(context.Context) iter.Seq2[verify.Frame, error] {
-	return func(yield func(verify.Frame, error) bool) {
-		for n, more := 0, true; more; n++ {
-			more = false
-			for id, frames := range s.captures {
-				if n >= len(frames) {
-					continue
-				}
-				more = true
-				if !yield(verify.Frame{Capture: id, Frame: frames[n]}, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func tell(t testing.TB, words string) []*schema.Frame {
-	t.Helper()
-	var out []*schema.Frame
-	for word := range strings.FieldsSeq(words) {
-		n := uint64(len(out) + 1)
-		f := &schema.Frame{
-			Seq: n, At: ledgertest.At(n), From: schema.FromAgent, Type: schema.TypeData, End: schema.EndLF, Data: []byte(word),
-			Salt: fmt.Sprintf("%032x", n), Writer: schema.Writer{Journal: "j", Offset: n},
-		}
-		if word == "gap" {
-			f.From, f.Type = schema.FromControl, schema.TypeGap
-		}
-		out = append(out, f)
-	}
-	chain(t, out)
-	return out
-}
-
-func chain(t testing.TB, frames []*schema.Frame) {
-	t.Helper()
-	before := ""
-	for _, f := range frames {
-		var err error
-		f.Chain, err = schema.ChainHash(before, f)
-		require.NoError(t, err)
-		before = f.Chain
-	}
-}
-
-func taleFold(id schema.Identity, version string) verify.Fold {
-	var chunks []uint64
-	source := schema.Source{Protocol: schema.ACP, Dialect: "1", Translator: "tale/1"}
-	return verify.Fold{
-		Open: func() map[uint32]uint64 { return map[uint32]uint64{1: uint64(len(chunks))} },
-		Step: func(f *schema.Frame) ([]schema.Event, error) {
-			if version != "tale/1" {
-				return nil, fmt.Errorf("no translator %q", version)
-			}
-			e := schema.Event{
-				Transcript: schema.Transcript{Identity: id}, AgentRole: "agent", EmittedAt: f.At, WorkerSeq: f.Seq,
-				Source: source, Kind: ledgertest.Raw(string(f.Data)), Frames: []schema.Range{{f.Seq, f.Seq}},
-			}
-			switch string(f.Data) {
-			case "bad":
-				return nil, errors.New("no fold takes it")
-			case "lost":
-				return nil, nil
-			case "c":
-				chunks = append(chunks, f.Seq)
-				e.Session, e.Ephemeral, e.Kind = 1, true, &schema.Delta{MessageID: "m", TextFragment: "c"}
-			case "m":
-				e.Session, e.Frames = 1, nil
-				for _, n := range append(chunks, f.Seq) {
-					e.Frames = append(e.Frames, schema.Range{n, n})
-				}
-				chunks = nil
-			}
-			e.EventID = schema.EventID(id, e.Origin())
-			return []schema.Event{e}, nil
-		},
-	}
-}
-
-// record folds frames into one record from a frame on.
-func record(t testing.TB, id schema.Identity, frames []*schema.Frame, from uint64) schema.Record {
-	t.Helper()
-	fold := taleFold(id, "tale/1")
-	r := schema.Record{First: map[uint32]uint64{}, Translator: "tale/1"}
-	ordinals := map[uint32]uint64{}
-	for _, f := range frames {
-		events, err := fold.Step(f)
-		require.NoError(t, err)
-		for _, e := range events {
-			if e.Ephemeral {
-				continue
-			}
-			ordinals[e.Session]++
-			if f.Seq < from {
-				continue
-			}
-			if r.First[e.Session] == 0 {
-				r.First[e.Session] = ordinals[e.Session]
-			}
-			r.Last, r.Chain, r.Open = e.Origin(), f.Chain, fold.Open()
-			r.Events = append(r.Events, e.AppendJSON(nil))
-		}
-	}
-	return r
-}
 
 type proving struct {
 	t      *testing.T
 	path   string
 	ledger *sqlite.Ledger
 	claim  sink.Claim
-	tale   tale
+	tale   verifytest.Tale
 	id     schema.Identity
 	seq    uint64
 }
@@ -167,9 +43,9 @@ func newProving(t *testing.T, words string) *proving {
 	t.Cleanup(func() { require.NoError(t, p.ledger.Close()) })
 	p.claim, err = p.ledger.Claim(context.Background(), 0)
 	require.NoError(t, err)
-	frames := tell(t, words)
-	p.tale = tale{map[schema.Identity][]*schema.Frame{p.id: frames}}
-	p.store(p.id, record(t, p.id, frames, 1))
+	frames := verifytest.Tell(t, words)
+	p.tale = verifytest.Tale{Of: map[schema.Identity][]*schema.Frame{p.id: frames}}
+	p.store(p.id, verifytest.Record(t, p.id, frames, 1))
 	return p
 }
 
@@ -196,7 +72,7 @@ func (p *proving) sql(statement string, args ...any) {
 
 func (p *proving) verify(settled bool) verify.Report {
 	p.t.Helper()
-	o := verify.Options{Frames: p.tale, Ledger: p.ledger, NewFold: taleFold}
+	o := verify.Options{Frames: p.tale, Ledger: p.ledger, NewFold: verifytest.Fold}
 	if settled {
 		o.Settled = allSettled
 	}
@@ -212,12 +88,12 @@ func TestVerifyAgrees(t *testing.T) {
 	for i := range 20 {
 		id := p.id
 		id.Run = fmt.Sprintf("more-%d", i)
-		p.tale.captures[id] = tell(t, story)
-		p.store(id, record(t, id, p.tale.captures[id], 1))
+		p.tale.Of[id] = verifytest.Tell(t, story)
+		p.store(id, verifytest.Record(t, id, p.tale.Of[id], 1))
 	}
 	var last verify.Progress
 	r, err := verify.Run(context.Background(), verify.Options{
-		Frames: p.tale, Ledger: p.ledger, NewFold: taleFold, Settled: allSettled, Progress: func(p verify.Progress) { last = p },
+		Frames: p.tale, Ledger: p.ledger, NewFold: verifytest.Fold, Settled: allSettled, Progress: func(p verify.Progress) { last = p },
 	})
 	require.NoError(t, err)
 	require.Empty(t, r.Findings)
@@ -254,7 +130,7 @@ func TestVerifyNotesGaps(t *testing.T) {
 
 func TestVerifyStatesLag(t *testing.T) {
 	p := newProving(t, story)
-	p.tale.captures[p.id] = tell(t, story+" m e f")
+	p.tale.Of[p.id] = verifytest.Tell(t, story+" m e f")
 	r := p.verify(false)
 	require.Empty(t, r.Findings)
 	require.Equal(t, verify.Heads{Capture: p.id.String(), Raw: 14, Folded: 9, Stored: "9.0"}, r.Heads[0])
@@ -300,19 +176,19 @@ func TestVerifyFinds(t *testing.T) {
 			p.sql(`DELETE FROM transcripts`)
 			p.sql(`DELETE FROM captures`)
 		}, verify.Finding{Problem: verify.Missing, Frame: 1, Seq: 1, EventID: event(1)}, 6},
-		{"a capture more", func(p *proving) { delete(p.tale.captures, p.id) },
+		{"a capture more", func(p *proving) { delete(p.tale.Of, p.id) },
 			verify.Finding{Problem: verify.Numbers, Frame: 1}, 7},
 		{"another chain in the ledger", func(p *proving) { p.sql(`UPDATE captures SET chain = 'x'`) },
 			verify.Finding{Problem: verify.BrokenChain, Frame: 9}, 1},
-		{"bytes of a frame", func(p *proving) { p.tale.captures[p.id][9].Data = []byte("C") },
+		{"bytes of a frame", func(p *proving) { p.tale.Of[p.id][9].Data = []byte("C") },
 			verify.Finding{Problem: verify.BrokenChain, Frame: 10}, 2},
-		{"a header of a frame", func(p *proving) { p.tale.captures[p.id][1].Writer.Offset++ },
+		{"a header of a frame", func(p *proving) { p.tale.Of[p.id][1].Writer.Offset++ },
 			verify.Finding{Problem: verify.BrokenChain, Frame: 2}, 1},
 		{"a frame less", func(p *proving) {
-			f := p.tale.captures[p.id]
-			p.tale.captures[p.id] = append(f[:3:3], f[4:]...)
+			f := p.tale.Of[p.id]
+			p.tale.Of[p.id] = append(f[:3:3], f[4:]...)
 		}, verify.Finding{Problem: verify.Numbers, Frame: 5}, 1},
-		{"the last frames less", func(p *proving) { p.tale.captures[p.id] = p.tale.captures[p.id][:8] },
+		{"the last frames less", func(p *proving) { p.tale.Of[p.id] = p.tale.Of[p.id][:8] },
 			verify.Finding{Problem: verify.Numbers, Frame: 9}, 2},
 		{"a parked capture", func(p *proving) {
 			p.sql(`UPDATE captures SET parked_reason = 'gap', parked_ordinal = 7, parked_have = CAST('5' AS BLOB), parked_got = CAST('7' AS BLOB)`)
@@ -329,7 +205,7 @@ func TestVerifyFinds(t *testing.T) {
 					if version == "" {
 						version = "tale/1"
 					}
-					return taleFold(id, version)
+					return verifytest.Fold(id, version)
 				}})
 			require.NoError(t, err)
 			require.Equal(t, 10, r.ExitCode())
@@ -391,7 +267,7 @@ func TestVerifyIsOfItsBeginning(t *testing.T) {
 	later := p.id
 	later.Run = "later"
 	r, err := verify.Run(context.Background(), verify.Options{
-		Frames: growing{p.tale, later, tell(t, story+" x y z")}, Ledger: p.ledger, NewFold: taleFold, Settled: allSettled,
+		Frames: growing{p.tale, later, verifytest.Tell(t, story+" x y z")}, Ledger: p.ledger, NewFold: verifytest.Fold, Settled: allSettled,
 	})
 	require.NoError(t, err)
 	require.Empty(t, r.Findings)
@@ -402,15 +278,15 @@ func TestVerifyIsOfItsBeginning(t *testing.T) {
 // growing is a source in which each capture has more frames, and there is one more capture, when the
 // frames are read.
 type growing struct {
-	tale
+	verifytest.Tale
 	later  schema.Identity
 	frames []*schema.Frame
 }
 
 func (g growing) Frames(ctx context.Context) iter.Seq2[verify.Frame, error] {
-	more := tale{map[schema.Identity][]*schema.Frame{g.later: g.frames}}
-	for id := range g.captures {
-		more.captures[id] = g.frames
+	more := verifytest.Tale{Of: map[schema.Identity][]*schema.Frame{g.later: g.frames}}
+	for id := range g.Of {
+		more.Of[id] = g.frames
 	}
 	return more.Frames(ctx)
 }
@@ -418,7 +294,7 @@ func (g growing) Frames(ctx context.Context) iter.Seq2[verify.Frame, error] {
 func TestVerifyBoundsItsFindings(t *testing.T) {
 	p := newProving(t, strings.Repeat("a ", 50))
 	p.sql(`DELETE FROM events`)
-	r, err := verify.Run(context.Background(), verify.Options{Frames: p.tale, Ledger: p.ledger, NewFold: taleFold, MaxFindings: 10})
+	r, err := verify.Run(context.Background(), verify.Options{Frames: p.tale, Ledger: p.ledger, NewFold: verifytest.Fold, MaxFindings: 10})
 	require.NoError(t, err)
 	require.Len(t, r.Findings, 10)
 	require.Equal(t, 40, r.More)
@@ -427,24 +303,24 @@ func TestVerifyBoundsItsFindings(t *testing.T) {
 func TestVerifyPassesErrorsOn(t *testing.T) {
 	p := newProving(t, story)
 	broken := errors.New("the source broke")
-	_, err := verify.Run(context.Background(), verify.Options{Frames: breaking{p.tale, broken}, Ledger: p.ledger, NewFold: taleFold})
+	_, err := verify.Run(context.Background(), verify.Options{Frames: breaking{p.tale, broken}, Ledger: p.ledger, NewFold: verifytest.Fold})
 	require.ErrorIs(t, err, broken)
 	require.ErrorContains(t, err, p.id.String())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = verify.Run(ctx, verify.Options{Frames: p.tale, Ledger: p.ledger, NewFold: taleFold})
+	_, err = verify.Run(ctx, verify.Options{Frames: p.tale, Ledger: p.ledger, NewFold: verifytest.Fold})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 // breaking is a source that breaks after five frames.
 type breaking struct {
-	tale
+	verifytest.Tale
 	err error
 }
 
 func (b breaking) Frames(ctx context.Context) iter.Seq2[verify.Frame, error] {
 	return func(yield func(verify.Frame, error) bool) {
-		for f := range b.tale.Frames(ctx) {
+		for f := range b.Tale.Frames(ctx) {
 			if f.Seq == 6 {
 				yield(verify.Frame{Capture: f.Capture}, b.err)
 				return
@@ -461,14 +337,14 @@ func TestVerifyReadsTheStream(t *testing.T) {
 	s := ledgertest.NewStage(t, 0, files{}.open)
 	p := newProving(t, story)
 	id := p.id
-	for _, f := range p.tale.captures[id] {
+	for _, f := range p.tale.Of[id] {
 		_, err := s.JS.PublishMsg(within(t), &nats.Msg{Subject: schema.RawSubject(id, s.Info.Partitions), Header: f.Header(), Data: bytes.Clone(f.Data)})
 		require.NoError(t, err)
 	}
 	blobs, err := topology.OpenBlobs(within(t), s.JS)
 	require.NoError(t, err)
 	stream := verify.Stream{JS: s.JS, Blobs: blobs, Partitions: s.Info.Partitions}
-	r, err := verify.Run(within(t), verify.Options{Frames: stream, Ledger: p.ledger, NewFold: taleFold, Settled: allSettled})
+	r, err := verify.Run(within(t), verify.Options{Frames: stream, Ledger: p.ledger, NewFold: verifytest.Fold, Settled: allSettled})
 	require.NoError(t, err)
 	require.Empty(t, r.Findings)
 	require.Equal(t, uint64(11), r.Frames)
@@ -476,7 +352,7 @@ func TestVerifyReadsTheStream(t *testing.T) {
 
 	_, err = s.JS.Publish(within(t), "steno.raw.0.what.is.this", nil)
 	require.NoError(t, err)
-	_, err = verify.Run(within(t), verify.Options{Frames: stream, Ledger: p.ledger, NewFold: taleFold})
+	_, err = verify.Run(within(t), verify.Options{Frames: stream, Ledger: p.ledger, NewFold: verifytest.Fold})
 	require.ErrorContains(t, err, "steno.raw.0.what.is.this")
 }
 
@@ -492,9 +368,9 @@ func TestVerifyGoesOnBehindWhatCannotBeRead(t *testing.T) {
 	require.NoError(t, err)
 	gone, torn := p.id, p.id
 	gone.Run, torn.Run = "gone", "torn"
-	frames := map[schema.Identity][]*schema.Frame{p.id: p.tale.captures[p.id], gone: tell(t, "a b c"), torn: tell(t, "a b c")}
+	frames := map[schema.Identity][]*schema.Frame{p.id: p.tale.Of[p.id], gone: verifytest.Tell(t, "a b c"), torn: verifytest.Tell(t, "a b c")}
 	frames[gone][1].Blob = strings.Repeat("0", 64)
-	chain(t, frames[gone])
+	verifytest.Chain(t, frames[gone])
 	for id, all := range frames {
 		for n, f := range all {
 			m := &nats.Msg{Subject: schema.RawSubject(id, s.Info.Partitions), Header: f.Header(), Data: bytes.Clone(f.Data)}
@@ -509,7 +385,7 @@ func TestVerifyGoesOnBehindWhatCannotBeRead(t *testing.T) {
 		}
 	}
 	stream := verify.Stream{JS: s.JS, Blobs: blobs, Partitions: s.Info.Partitions}
-	r, err := verify.Run(within(t), verify.Options{Frames: stream, Ledger: p.ledger, NewFold: taleFold})
+	r, err := verify.Run(within(t), verify.Options{Frames: stream, Ledger: p.ledger, NewFold: verifytest.Fold})
 	require.NoError(t, err)
 	require.Equal(t, uint64(6), r.Events)
 	require.Equal(t, 10, r.ExitCode())

@@ -40,6 +40,7 @@ type Finding struct {
 	Session uint32  `json:"session"`
 	Seq     uint64  `json:"store_seq,omitempty"`
 	EventID string  `json:"event_id,omitempty"`
+	File    string  `json:"file,omitempty"` // of an archive
 	Detail  string  `json:"detail"`
 }
 
@@ -59,10 +60,22 @@ const (
 	Parked      Problem = "parked"      // the sink stopped at a record that does not fit
 )
 
+// Problems of an archive.
+const (
+	BadFile      Problem = "file"      // an object is missing, or is another one, or is named by no seal
+	BadSeal      Problem = "seal"      // a seal does not fit what it seals, or the seal before it
+	BadLog       Problem = "log"       // the log of seals and the seals do not agree
+	BadSignature Problem = "signature" // a note is not signed by the key that it must be
+)
+
 // String writes the finding in one line.
 func (f Finding) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s frame %d", f.Problem, f.Capture, f.Frame)
+	fmt.Fprintf(&b, "%s: ", f.Problem)
+	if f.File != "" {
+		return b.String() + f.File + ": " + f.Detail
+	}
+	fmt.Fprintf(&b, "%s frame %d", f.Capture, f.Frame)
 	if f.Seq > 0 {
 		fmt.Fprintf(&b, " session %d store_seq %d", f.Session, f.Seq)
 	}
@@ -72,10 +85,12 @@ func (f Finding) String() string {
 	return b.String() + ": " + f.Detail
 }
 
-// ExitCode is 0 when all agrees, 10 when anything was changed, is missing or was added, and 11 when
-// all agrees but frames were lost before they were stored.
+// ExitCode is 0 when all agrees, 12 when a signature is not good, 10 when anything was changed, is missing
+// or was added, and 11 when all agrees but frames were lost before they were stored.
 func (r *Report) ExitCode() int {
 	switch {
+	case slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Problem == BadSignature }):
+		return 12
 	case len(r.Findings) > 0:
 		return 10
 	case r.Gaps > 0:

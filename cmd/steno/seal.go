@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/archive"
+)
+
+// sealFlags say what is sealed, and where to.
+type sealFlags struct {
+	all     bool
+	archive string
+	key     string
+	out     string
+	json    bool
+}
+
+func (a *app) sealCommand() *cobra.Command {
+	var f sealFlags
+	cmd := &cobra.Command{
+		Use:   "seal KEY… | --all",
+		Short: "Seal captures into an archive that anybody can check",
+		Long: `seal writes what the ledger has of captures into an archive, a directory: frames,
+events and large payloads as compressed lines, a seal that names each file by its
+SHA-256, and a signed note of the seal. What was sealed before is not written again:
+a capture that goes on is sealed on top. KEY names a transcript; its capture is
+sealed. Broken off at any point, seal completes it when it is called again.
+
+Notes are signed with an Ed25519 key: the file that --signing-key names, as steno
+keygen writes it, or the key itself. Without one it is seal.key in the data
+directory, which is made if it is missing; a note names the public key.
+
+--out writes the capture's folder as a tar, the bundle, to be handed to somebody who
+has steno verify, or only tar, zstd and sha256sum.`,
+		Example: `  steno seal --all --archive /srv/archive
+  steno seal fix-the-mill --archive /srv/archive --signing-key mill.key
+  steno seal fix-the-mill --out fix-the-mill.tar
+  steno verify fix-the-mill.tar`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.seal(cmd.Context(), args, &f) },
+	}
+	p := cmd.Flags()
+	p.BoolVar(&f.all, "all", false, "seal every capture")
+	p.StringVar(&f.archive, "archive", "", "directory of the archive")
+	p.StringVar(&f.key, "signing-key", "", "file with the private key, or the key itself (default: seal.key in the data directory)")
+	p.StringVar(&f.out, "out", "", "write the capture's folder as a tar into this file")
+	p.BoolVar(&f.json, "json", false, "print one JSON object a capture")
+	a.ledgerFlag(cmd)
+	return cmd
+}
+
+// sealedCapture is what seal says of a capture.
+type sealedCapture struct {
+	Capture string `json:"capture"`
+	Last    uint64 `json:"last_frame"` // 0: there is nothing to be sealed
+	Root    string `json:"root,omitempty"`
+}
+
+func (f *sealFlags) check(args []string) error {
+	switch {
+	case f.all == (len(args) > 0):
+		return usage("steno seal: want KEY, or --all")
+	case f.archive == "" && f.out == "":
+		return usage("steno seal: where to? give --archive DIR, or --out FILE.tar")
+	case f.out != "" && len(args) != 1:
+		return usage("--out: a bundle is of one capture: give one KEY")
+	}
+	return nil
+}
+
+func (a *app) seal(ctx context.Context, args []string, f *sealFlags) error {
+	if err := f.check(args); err != nil {
+		return err
+	}
+	key, err := a.signingKey(f.key)
+	if err != nil {
+		return err
+	}
+	place := f.archive
+	if place == "" { // the bundle is all that is wanted
+		if place, err = os.MkdirTemp("", "steno-seal-"); err != nil {
+			return fmt.Errorf("seal: make a folder for the bundle: %w", err)
+		}
+		defer os.RemoveAll(place) //nolint:errcheck // it is in the temporary directory
+	}
+	store, err := archive.OpenDir(place, true)
+	if err != nil {
+		return err
+	}
+	return a.inSession(ctx, "seal", func(ctx context.Context, s *session) error {
+		blobs, err := s.blobs(ctx)
+		if err != nil {
+			return err
+		}
+		source := archive.Stream{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions}
+		sealer := archive.NewSealer(store, source, s.ledger, key)
+		ids, err := s.toSeal(ctx, args)
+		if err != nil {
+			return err
+		}
+		if err := a.sealAll(ctx, sealer, ids, f); err != nil || f.out == "" {
+			return err
+		}
+		return a.writeBundle(ctx, store, ids[0], f.out)
+	})
+}
+
+// toSeal gives the captures of the transcripts that are named, or all.
+func (s *session) toSeal(ctx context.Context, keys []string) (ids []schema.Identity, err error) {
+	for _, key := range keys {
+		t, err := find(ctx, s.ledger, []string{key})
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, t.Transcript.Identity)
+	}
+	const page = 1000
+	for after, more := "", len(keys) == 0; more; {
+		infos, err := s.ledger.Captures(ctx, after, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range infos {
+			ids = append(ids, c.Capture.Capture)
+			after = c.Capture.Capture.String()
+		}
+		more = len(infos) > 0
+	}
+	return ids, nil
+}
+
+// sealAll seals captures one after the other. One that cannot be sealed does not keep the others.
+func (a *app) sealAll(ctx context.Context, sealer *archive.Sealer, ids []schema.Identity, f *sealFlags) error {
+	progress := a.progress()
+	defer progress.done()
+	var failed error
+	for i, id := range ids {
+		progress.say("sealing: %d of %d captures", i, len(ids))
+		seal, err := sealer.Seal(ctx, id)
+		if err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			failed = errors.Join(failed, err)
+			continue
+		}
+		progress.done()
+		if err := a.saySealed(id, seal, f.json); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+func (a *app) saySealed(id schema.Identity, seal *archive.Seal, asJSON bool) error {
+	said := sealedCapture{Capture: id.String()}
+	if seal != nil {
+		said.Last, said.Root = seal.Last, seal.Root.String()
+	}
+	if asJSON {
+		return a.out.json(said)
+	}
+	if seal == nil {
+		_, err := fmt.Fprintf(a.out, "%s: nothing to be sealed yet\n", id)
+		return err
+	}
+	_, err := fmt.Fprintf(a.out, "%s: sealed up to frame %d, root %s\n", id, seal.Last, seal.Root)
+	return err
+}
+
+// writeBundle writes a capture's folder as a tar, whole or not at all.
+func (a *app) writeBundle(ctx context.Context, store archive.Store, id schema.Identity, name string) error {
+	return writeFile(name, func(f *os.File) error { return archive.WriteTar(ctx, f, store, id) })
+}
+
+// writeFile writes a file beside, and then brings it to its name.
+func writeFile(name string, write func(*os.File) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".steno-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// signingKey reads the key that is named, or the data directory's, which it makes.
+func (a *app) signingKey(named string) (archive.Key, error) {
+	if strings.HasPrefix(named, "PRIVATE+KEY+") {
+		return archive.NewKey(named)
+	}
+	file := named
+	if file == "" {
+		file = filepath.Join(a.data, "seal.key")
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) && named == "" {
+		return a.makeKey(file)
+	}
+	if err != nil {
+		return archive.Key{}, fmt.Errorf("seal: read the signing key (steno keygen makes one): %w", err)
+	}
+	key, err := archive.NewKey(string(text))
+	if err != nil {
+		return archive.Key{}, fmt.Errorf("seal: file %s: %w", file, err)
+	}
+	return key, nil
+}
+
+func (a *app) makeKey(file string) (archive.Key, error) {
+	private, public, err := archive.Generate("steno")
+	if err != nil {
+		return archive.Key{}, err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return archive.Key{}, fmt.Errorf("seal: make a signing key: %w", err)
+	}
+	err = writeFile(file, func(f *os.File) error {
+		_, err := fmt.Fprintln(f, private)
+		return err
+	})
+	if err != nil {
+		return archive.Key{}, fmt.Errorf("seal: make a signing key: %w", err)
+	}
+	fmt.Fprintf(a.err, "steno seal: made a signing key, %s; its public key: %s\n", file, public)
+	return archive.NewKey(private)
+}
+
+var _ archive.Ledger = (interface {
+	sink.Reader
+	sink.Auditor
+})(nil)

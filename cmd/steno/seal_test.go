@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSealAndVerify seals recordings of both protocols, takes the archive away from everything else, and
+// proves it; then it is changed.
+func TestSealAndVerify(t *testing.T) {
+	data, away := t.TempDir(), t.TempDir()
+	place, key := filepath.Join(away, "archive"), filepath.Join(away, "mill.key")
+	public := strings.TrimSpace(ok(t, "keygen", key, "--name", "mill.example"))
+	_, stderr, code := steno(t, "keygen", key)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "never written over")
+
+	files, err := filepath.Glob(recording("*.jsonl"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	ok(t, append([]string{"import", "--data", data, "testdata/sacks.jsonl"}, files...)...)
+	sealed := ok(t, "seal", "--data", data, "--all", "--archive", place, "--signing-key", key)
+	require.Equal(t, len(files)+1, strings.Count(sealed, ": sealed up to frame "), sealed)
+	require.Equal(t, sealed, ok(t, "seal", "--data", data, "--all", "--archive", place, "--signing-key", key), "again")
+
+	bundle := filepath.Join(away, "sacks.tar")
+	ok(t, "seal", "--data", data, "Sacks in the store", "--archive", place, "--signing-key", key, "--out", bundle)
+	require.NoError(t, os.RemoveAll(data))
+	said := ok(t, "verify", place)
+	require.Contains(t, said, "not checked against yours")
+	require.Contains(t, said, "\nverified: ")
+	require.Contains(t, said, " 0 unaccounted")
+	require.NotContains(t, ok(t, "verify", place, "--key", public), "not checked")
+	require.Contains(t, ok(t, "verify", bundle), "verified: 1 seal of 1 capture, 23 frames, 28 events, 0 unaccounted")
+
+	other := filepath.Join(away, "other.key")
+	foreign := ok(t, "keygen", other)
+	stdout, _, code := steno(t, "verify", bundle, "--key", strings.TrimSpace(foreign), "--json")
+	require.Equal(t, exitSignature, code)
+	var report struct {
+		Findings []struct{ Problem, File string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &report))
+	require.Equal(t, "signature", report.Findings[0].Problem)
+	require.True(t, strings.HasSuffix(report.Findings[0].File, ".note"))
+
+	parts, err := filepath.Glob(filepath.Join(place, "*", "*", "*", "*", "s1", "*.zst"))
+	require.NoError(t, err)
+	text, err := os.ReadFile(parts[0])
+	require.NoError(t, err)
+	text[len(text)/2] ^= 1
+	require.NoError(t, os.WriteFile(parts[0], text, 0o600))
+	stdout, _, code = steno(t, "verify", place)
+	require.Equal(t, exitChanged, code)
+	name, err := filepath.Rel(place, parts[0])
+	require.NoError(t, err)
+	require.Contains(t, stdout, "file: "+filepath.ToSlash(name)+": its bytes have SHA-256 ")
+	require.Contains(t, stdout, "not verified: ")
+}
+
+func TestAnEmptyArchiveIsNotVerified(t *testing.T) {
+	_, stderr, code := steno(t, "verify", t.TempDir())
+	require.Equal(t, exitRuntime, code)
+	require.Contains(t, stderr, "nothing is sealed in ")
+}
+
+func TestABundleIsAsItWasWritten(t *testing.T) {
+	data, bundle := t.TempDir(), filepath.Join(t.TempDir(), "b.tar")
+	ok(t, "import", "--data", data, "testdata/sacks.jsonl")
+	ok(t, "seal", "--data", data, "Sacks in the store", "--out", bundle)
+	whole, err := os.ReadFile(bundle)
+	require.NoError(t, err)
+	for _, at := range []int{110, 150, 300, 520, len(whole) - 1} { // of headers, content and padding
+		changed := append([]byte(nil), whole...)
+		changed[at] ^= 1
+		require.NoError(t, os.WriteFile(bundle, changed, 0o600))
+		stdout, stderr, code := steno(t, "verify", bundle)
+		require.Equal(t, exitChanged, code, "byte %d: %s%s", at, stdout, stderr)
+	}
+	require.NoError(t, os.WriteFile(bundle, append(whole, 0), 0o600))
+	_, _, code := steno(t, "verify", bundle)
+	require.Equal(t, exitChanged, code)
+}
+
+func TestSealSaysWhatItNeeds(t *testing.T) {
+	for _, tt := range []struct{ args, says string }{
+		{"seal --archive x", "want KEY, or --all"},
+		{"seal --all KEY --archive x", "want KEY, or --all"},
+		{"seal --all", "where to? give --archive DIR, or --out FILE.tar"},
+		{"seal --all --out x.tar", "give one KEY"},
+		{"keygen", "into which file?"},
+		{"verify nowhere", "want an archive's directory, or a bundle"},
+		{"verify seal_test.go", "neither an archive's directory nor a bundle"},
+		{"verify --key x", "steno verify PATH --key KEY"},
+	} {
+		_, stderr, code := steno(t, strings.Fields(tt.args)...)
+		require.Equal(t, exitUsage, code, "%s: %s", tt.args, stderr)
+		require.Contains(t, stderr, tt.says, tt.args)
+	}
+}

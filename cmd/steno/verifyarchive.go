@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/steno-io/steno/sink/archive"
+)
+
+// verifyArchive proves an archive or a bundle, of which it needs nothing but the files.
+func (a *app) verifyArchive(ctx context.Context, path, key string, asJSON bool) error {
+	trusted, err := trustedKey(key)
+	if err != nil {
+		return err
+	}
+	store, single, err := openArchive(ctx, path)
+	if err != nil {
+		return err
+	}
+	progress := a.progress()
+	checked, err := archive.Check(ctx, store, archive.CheckOptions{
+		Trusted: trusted, Single: single, NewFold: newFold, Progress: progress.verifying,
+	})
+	progress.done()
+	if err != nil {
+		return err
+	}
+	if checked.Seals == 0 && len(checked.Findings) == 0 && len(checked.Unfinished) == 0 {
+		return fmt.Errorf("verify: nothing is sealed in %s (steno seal --archive DIR seals)", path)
+	}
+	return a.sayChecked(&checked, asJSON)
+}
+
+// openArchive opens what is at a path; single: it is one capture's folder.
+func openArchive(ctx context.Context, path string) (store archive.Store, single bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, false, usage("verify: %w: want an archive's directory, or a bundle", err)
+	}
+	if info.IsDir() {
+		store, err = archive.OpenDir(path, false)
+		return store, false, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, fmt.Errorf("verify: %w", err)
+	}
+	head := make([]byte, 512)
+	n, err := io.ReadFull(f, head)
+	if err = errors.Join(ignore(err, io.ErrUnexpectedEOF, io.EOF), f.Close()); err != nil {
+		return nil, false, fmt.Errorf("verify: read %s: %w", path, err)
+	}
+	if !archive.IsBundle(head[:n]) {
+		return nil, false, usage("verify: %s is neither an archive's directory nor a bundle, which is a tar", path)
+	}
+	bundle, err := archive.OpenBundle(ctx, path)
+	return bundle, true, err
+}
+
+func ignore(err error, targets ...error) error {
+	if isAny(err, targets...) {
+		return nil
+	}
+	return err
+}
+
+// trustedKey reads a public key, or the file that it is in.
+func trustedKey(key string) (string, error) {
+	if key == "" || strings.Count(key, "+") >= 2 && !strings.Contains(key, "\n") {
+		if _, err := os.Stat(key); err != nil {
+			return key, archive.CheckPublic(key)
+		}
+	}
+	text, err := os.ReadFile(key)
+	if err != nil {
+		return "", usage("--key: %w: want a public key, or a file with one", err)
+	}
+	public := strings.TrimSpace(string(text))
+	return public, archive.CheckPublic(public)
+}
+
+func (a *app) sayChecked(c *archive.Checked, asJSON bool) error {
+	code := c.ExitCode()
+	if asJSON {
+		if err := a.out.json(c); err != nil {
+			return err
+		}
+	} else {
+		a.sayFindings(&c.Report)
+		for _, capture := range c.Unfinished {
+			fmt.Fprintf(a.out, "unfinished: %s: a seal was begun, and nothing of it counts yet (steno seal completes it)\n", capture)
+		}
+		by := "signature: none"
+		if len(c.Keys) > 0 {
+			by = "signature: by key " + strings.Join(c.Keys, ", ")
+			if !c.Trusted {
+				by += ", not checked against yours (--key)"
+			}
+		}
+		fmt.Fprintln(a.out, by)
+		open := ""
+		if c.Open > 0 {
+			open = fmt.Sprintf(", %d in open messages", c.Open)
+		}
+		fmt.Fprintf(a.out, "%s: %s of %s, %d frames, %d events, %d unaccounted%s\n", verdict(&c.Report),
+			plural(c.Seals, "seal"), plural(c.Captures, "capture"), c.Frames, c.Events, c.Unaccounted, open)
+	}
+	if code != exitOK {
+		return &exitError{code: code}
+	}
+	return nil
+}

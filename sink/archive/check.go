@@ -1,0 +1,394 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink/verify"
+)
+
+// CheckOptions of a check.
+type CheckOptions struct {
+	// Trusted is the public key by which every seal must be signed; empty: by any.
+	Trusted string
+	// Single: the archive is one capture's folder, which has no log of seals.
+	Single bool
+	// NewFold and Progress are those of verify.Options.
+	NewFold  func(id schema.Identity, version string) verify.Fold
+	Progress func(verify.Progress)
+}
+
+// Checked is what a check found.
+type Checked struct {
+	verify.Report
+	Seals      int      `json:"seals"`
+	Keys       []string `json:"keys"`       // hashes of the keys that signed, in order
+	Trusted    bool     `json:"trusted"`    // they were checked against a key that was given
+	Unfinished []string `json:"unfinished"` // captures of which a seal was begun and not finished
+}
+
+// Check proves an archive: every object is named by a seal and is what the seal says; seals follow one
+// another, are signed and stand in the log; and the frames, folded again, give the events, byte for byte.
+// An error means that the archive could not be read; what does not agree is a finding.
+func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
+	c := &check{store: store, o: o, contents: &Contents{store: store, captures: map[schema.Identity]*sealed{}}, keys: map[string]bool{}}
+	defer c.contents.Close()
+	if err := c.inventory(ctx); err != nil {
+		return Checked{}, fmt.Errorf("verify archive %s: %w", store, err)
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(c.folders), compareIdentities) {
+		if err := c.folder(ctx, id); err != nil {
+			return Checked{}, fmt.Errorf("verify %s in archive %s: %w", id, store, err)
+		}
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(c.namespaces)) {
+		if err := c.log(ctx, namespace); err != nil {
+			return Checked{}, fmt.Errorf("verify log of namespace %s in archive %s: %w", namespace, store, err)
+		}
+	}
+	report, err := verify.Run(ctx, verify.Options{
+		Frames: AllFrames{c.contents}, Ledger: c.contents, NewFold: o.NewFold, Progress: o.Progress,
+	})
+	if err != nil {
+		return Checked{}, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.contents.damaged)) {
+		if !slices.ContainsFunc(c.findings, func(f verify.Finding) bool { return f.File == name }) {
+			c.find(verify.BadFile, name, "%v", c.contents.damaged[name])
+		}
+	}
+	report.Findings = append(c.findings, report.Findings...)
+	return Checked{
+		Report: report, Seals: c.seals, Keys: slices.Sorted(maps.Keys(c.keys)),
+		Trusted: o.Trusted != "", Unfinished: c.unfinished,
+	}, nil
+}
+
+type check struct {
+	store      Store
+	o          CheckOptions
+	folders    map[schema.Identity]*folder
+	namespaces map[string]*logged
+	contents   *Contents
+	findings   []verify.Finding
+	keys       map[string]bool
+	seals      int
+	unfinished []string
+}
+
+// folder is a capture's objects.
+type folder struct {
+	sizes map[string]int64 // of the objects, by name in the folder
+	seals []uint64         // in ascending order
+	begun []uint64
+	links map[uint64]string // SHA-256 of each seal
+	note  map[uint64]bool
+	noted map[uint64]string // SHA-256 of each seal, as its note has it
+}
+
+// logged is a namespace's log.
+type logged struct {
+	entries []uint64
+	head    bool
+}
+
+func (c *check) find(problem verify.Problem, file, detail string, args ...any) {
+	c.findings = append(c.findings, verify.Finding{Problem: problem, File: file, Detail: fmt.Sprintf(detail, args...)})
+}
+
+// inventory lists what is there.
+func (c *check) inventory(ctx context.Context) error {
+	c.folders, c.namespaces = map[schema.Identity]*folder{}, map[string]*logged{}
+	for listed, err := range c.store.List(ctx, "") {
+		if err != nil {
+			return err
+		}
+		o, err := ParseObject(listed.Name)
+		if err != nil {
+			c.find(verify.BadFile, listed.Name, "nothing of an archive has such a name: %v", err)
+			continue
+		}
+		switch o.Kind {
+		case LogEntry:
+			l := c.namespace(o.Capture.Namespace)
+			l.entries = append(l.entries, o.First)
+		case LogHead:
+			c.namespace(o.Capture.Namespace).head = true
+		default:
+			c.namespace(o.Capture.Namespace)
+			c.captureFolder(o.Capture).take(o, listed)
+		}
+	}
+	return nil
+}
+
+func (c *check) namespace(name string) *logged {
+	if c.namespaces[name] == nil {
+		c.namespaces[name] = &logged{}
+	}
+	return c.namespaces[name]
+}
+
+func (c *check) captureFolder(id schema.Identity) *folder {
+	if c.folders[id] == nil {
+		c.folders[id] = &folder{sizes: map[string]int64{}, links: map[uint64]string{}, note: map[uint64]bool{}, noted: map[uint64]string{}}
+	}
+	return c.folders[id]
+}
+
+func (f *folder) take(o Object, listed Listed) {
+	f.sizes[listed.Name[len(Folder(o.Capture)):]] = listed.Bytes
+	switch o.Kind {
+	case SealFile:
+		f.seals = append(f.seals, o.Last)
+	case BegunFile:
+		f.begun = append(f.begun, o.First)
+	case Note:
+		f.note[o.Last] = true
+	}
+}
+
+// folder checks a capture's objects against its seals, and the seals against one another.
+func (c *check) folder(ctx context.Context, id schema.Identity) error {
+	f := c.folders[id]
+	slices.Sort(f.seals)
+	named := map[string]bool{}
+	var good []Seal
+	for _, last := range f.seals {
+		name := sealName(last)
+		named[name], named[noteName(name)] = true, true
+		c.seals++
+		data, err := read(ctx, c.store, Folder(id)+name, maxSeal)
+		if err != nil {
+			return err
+		}
+		f.links[last] = hexSum(data)
+		s, err := DecodeSeal(data)
+		if err == nil && (s.Capture != id.String() || s.Last != last) {
+			err = fmt.Errorf("it is of %s up to frame %d", s.Capture, s.Last)
+		}
+		if err != nil {
+			c.find(verify.BadSeal, Folder(id)+name, "%v", err)
+			continue
+		}
+		var before *Seal
+		if len(good) > 0 {
+			before = &good[len(good)-1]
+		}
+		if err := c.seal(ctx, id, f, &s, before, data, named); err != nil {
+			return err
+		}
+		good = append(good, s)
+	}
+	if err := c.rest(ctx, id, f, good, named); err != nil {
+		return err
+	}
+	if len(good) > 0 {
+		c.contents.add(id, good)
+	}
+	return nil
+}
+
+// seal checks one seal: what was begun, its link to the one before, its note and its files.
+func (c *check) seal(ctx context.Context, id schema.Identity, f *folder, s, before *Seal, data []byte, named map[string]bool) error {
+	name := Folder(id) + sealName(s.Last)
+	first := uint64(1)
+	var link *Link
+	if before != nil {
+		first, link = before.Last+1, &Link{before.Last, f.links[before.Last]}
+	}
+	switch {
+	case link == nil && s.Previous != nil:
+		c.find(verify.BadSeal, name, "it follows a seal up to frame %d, which is not there or not good", s.Previous.Last)
+		first = s.Previous.Last + 1
+	case link != nil && (s.Previous == nil || *s.Previous != *link):
+		c.find(verify.BadSeal, name, "it does not follow the seal up to frame %d that is before it", link.Last)
+	}
+	if err := c.wasBegun(ctx, id, s, first, named); err != nil {
+		return err
+	}
+	if err := c.signed(ctx, id, f, s, data); err != nil {
+		return err
+	}
+	for _, file := range s.Files {
+		if named[file.Name] && file.Content != nil {
+			c.find(verify.BadSeal, name, "it names %s, which another seal has named", file.Name)
+		}
+		named[file.Name] = true
+		if err := c.file(ctx, id, f, file); err != nil {
+			return err
+		}
+	}
+	c.parts(id, s, before, first)
+	return nil
+}
+
+func (c *check) wasBegun(ctx context.Context, id schema.Identity, s *Seal, first uint64, named map[string]bool) error {
+	name := begunName(first)
+	named[name] = true
+	b, err := readBegun(ctx, c.store, id, first)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		c.find(verify.BadFile, Folder(id)+name, "it is missing")
+	case err != nil:
+		c.find(verify.BadFile, Folder(id)+name, "%v", err)
+	case b.Last != s.Last || b.Origin != s.Origin || b.Chain != s.Chain || b.Protocol != s.Protocol ||
+		b.Translator != s.Translator || !slices.Equal(b.Sessions, s.Sessions) || !maps.Equal(b.Open, s.Open):
+		c.find(verify.BadSeal, Folder(id)+name, "%s says something else", sealName(s.Last))
+	}
+	return ctx.Err()
+}
+
+// signed checks the note beside a seal.
+func (c *check) signed(ctx context.Context, id schema.Identity, f *folder, s *Seal, data []byte) error {
+	name := Folder(id) + noteName(sealName(s.Last))
+	if !f.note[s.Last] {
+		c.find(verify.BadFile, name, "it is missing: the seal is not signed, or sealing was broken off (steno seal completes it)")
+		return nil
+	}
+	text, err := read(ctx, c.store, name, maxEntry)
+	if err != nil {
+		return err
+	}
+	n, by, err := openNote(text, c.o.Trusted)
+	f.noted[s.Last] = n.sha256
+	if by.Hash != "" {
+		c.keys[by.Hash] = true
+	}
+	switch {
+	case err != nil:
+		c.find(verify.BadSignature, name, "%v", err)
+	case n.origin != sealOrigin+s.Capture || n.size != s.Last || n.root != s.Root || n.sha256 != hexSum(data):
+		c.find(verify.BadSeal, name, "it signs another seal: of %s up to frame %d with SHA-256 %s", n.origin, n.size, n.sha256)
+	}
+	return nil
+}
+
+// file checks an object that a seal names.
+func (c *check) file(ctx context.Context, id schema.Identity, f *folder, want File) error {
+	name := Folder(id) + want.Name
+	size, ok := f.sizes[want.Name]
+	switch {
+	case !ok:
+		c.find(verify.BadFile, name, "it is missing")
+		return nil
+	case size != want.Bytes:
+		c.find(verify.BadFile, name, "it has %d bytes, the seal says %d", size, want.Bytes)
+		return nil
+	}
+	in, err := c.store.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	sum, err := sumOf(in)
+	if err = errors.Join(err, in.Close()); err != nil {
+		return err
+	}
+	if sum != want.SHA256 {
+		c.find(verify.BadFile, name, "its bytes have SHA-256 %s, the seal says %s", sum, want.SHA256)
+	}
+	return nil
+}
+
+// parts checks that the parts that a seal names hold all that it covers, each number once.
+func (c *check) parts(id schema.Identity, s, before *Seal, first uint64) {
+	name := Folder(id) + sealName(s.Last)
+	next := map[uint32]uint64{}
+	for _, h := range s.Sessions {
+		next[h.Session] = before.head(h.Session) + 1
+	}
+	frame := first
+	for _, file := range s.Files {
+		o, err := ParseObject(Folder(id) + file.Name)
+		if err != nil {
+			c.find(verify.BadSeal, name, "it names a file: %v", err)
+			continue
+		}
+		switch o.Kind {
+		case Frames:
+			c.follows(name, file, o, &frame)
+		case Events:
+			n := next[o.Session]
+			c.follows(name, file, o, &n)
+			next[o.Session] = n
+		case Blob:
+		default:
+			c.find(verify.BadSeal, name, "it names %s, which is no part of it", file.Name)
+		}
+	}
+	if frame != s.Last+1 {
+		c.find(verify.BadSeal, name, "its files end at frame %d", frame-1)
+	}
+	for _, h := range s.Sessions {
+		if next[h.Session] != h.Head+1 {
+			c.find(verify.BadSeal, name, "its files end at event %d of session %d, it says %d", next[h.Session]-1, h.Session, h.Head)
+		}
+	}
+}
+
+func (c *check) follows(seal string, file File, o Object, next *uint64) {
+	if o.First != *next || file.Content == nil || o.Last < o.First || o.Last-o.First+1 != uint64(file.Content.Lines) {
+		c.find(verify.BadSeal, seal, "%s does not begin at %d, or has other lines than its name says", file.Name, *next)
+	}
+	*next = o.Last + 1
+}
+
+// rest checks what no seal names: what was begun behind the last seal, and may not be finished.
+func (c *check) rest(ctx context.Context, id schema.Identity, f *folder, good []Seal, named map[string]bool) error {
+	first := uint64(1)
+	var before *Seal
+	if len(good) > 0 {
+		before = &good[len(good)-1]
+		first = before.Last + 1
+	}
+	var b *Begun
+	if slices.Contains(f.begun, first) && !named[begunName(first)] {
+		var err error
+		if b, err = readBegun(ctx, c.store, id, first); err != nil {
+			c.find(verify.BadFile, Folder(id)+begunName(first), "%v", err)
+		} else {
+			c.unfinished = append(c.unfinished, id.String())
+		}
+		named[begunName(first)] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.sizes)) {
+		if !named[name] && !b.mayHave(id, name, before) {
+			c.find(verify.BadFile, Folder(id)+name, "no seal names it")
+		}
+	}
+	return nil
+}
+
+// mayHave reports whether an object may have been written for a seal that was not finished.
+func (b *Begun) mayHave(id schema.Identity, name string, before *Seal) bool {
+	o, err := ParseObject(Folder(id) + name)
+	if b == nil || err != nil {
+		return false
+	}
+	switch o.Kind {
+	case Frames:
+		return o.First >= b.First && o.Last <= b.Last
+	case Events:
+		for _, h := range b.Sessions {
+			if h.Session == o.Session {
+				return o.First > before.head(h.Session) && o.Last <= h.Head
+			}
+		}
+	case Blob:
+		return true
+	}
+	return false
+}
+
+func sumOf(in io.Reader) (string, error) {
+	h := newSum()
+	if _, err := io.Copy(h, in); err != nil {
+		return "", err
+	}
+	return h.hex(), nil
+}

@@ -1,0 +1,190 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/verify"
+)
+
+// Contents is what an archive's seals say that is in it. It gives it to a proof, and to readers. It is safe
+// for concurrent use, but for the calls about one transcript.
+type Contents struct {
+	store    Store
+	captures map[schema.Identity]*sealed
+	order    []*sealed // by key
+
+	mu      sync.Mutex
+	damaged map[string]error // objects that cannot be read
+}
+
+// sealed is a capture with its seals, in the order in which they were made, at least one.
+type sealed struct {
+	id     schema.Identity
+	seals  []Seal
+	frames []namedPart            // in order
+	events map[uint32][]namedPart // of each session
+	open   map[uint32]*lines      // sessions that are being read
+}
+
+// namedPart is a part and the numbers of its lines.
+type namedPart struct {
+	name        string
+	first, last uint64
+}
+
+func (c *sealed) last() *Seal { return &c.seals[len(c.seals)-1] }
+
+var _ verify.Ledger = (*Contents)(nil)
+
+// add takes a capture's seals in.
+func (c *Contents) add(id schema.Identity, seals []Seal) {
+	one := &sealed{id: id, seals: seals, events: map[uint32][]namedPart{}, open: map[uint32]*lines{}}
+	for i := range seals {
+		for _, f := range seals[i].Files {
+			o, err := ParseObject(Folder(id) + f.Name)
+			if err != nil {
+				continue // the check of the seal says so
+			}
+			part := namedPart{f.Name, o.First, o.Last}
+			switch o.Kind {
+			case Frames:
+				one.frames = append(one.frames, part)
+			case Events:
+				one.events[o.Session] = append(one.events[o.Session], part)
+			}
+		}
+	}
+	c.captures[id] = one
+	c.order = append(c.order, one)
+	slices.SortFunc(c.order, func(a, b *sealed) int { return strings.Compare(a.id.String(), b.id.String()) })
+}
+
+// Captures gives what the ledger knew of the captures whose keys sort behind after, as of their last seals.
+func (c *Contents) Captures(_ context.Context, after string, limit int) ([]sink.CaptureInfo, error) {
+	var out []sink.CaptureInfo
+	for _, one := range c.order {
+		if len(out) < limit && one.id.String() > after {
+			out = append(out, one.info())
+		}
+	}
+	return out, nil
+}
+
+// Capture implements verify.Ledger.
+func (c *Contents) Capture(_ context.Context, id schema.Identity) (sink.CaptureInfo, error) {
+	one := c.captures[id]
+	if one == nil {
+		return sink.CaptureInfo{}, fmt.Errorf("%s in archive %s: %w", id, c.store, sink.ErrNotFound)
+	}
+	return one.info(), nil
+}
+
+func (c *sealed) info() sink.CaptureInfo {
+	last := c.last()
+	origin, _ := schema.ParseOrigin(last.Origin) // DecodeSeal has read it
+	info := sink.CaptureInfo{Capture: sink.Capture{
+		Capture: c.id, Last: origin, Chain: last.Chain, Translator: last.Translator, Open: last.Open,
+	}}
+	for _, h := range last.Sessions {
+		info.Sessions = append(info.Sessions, sink.SessionInfo{Session: h.Session, Head: h.Head})
+	}
+	return info
+}
+
+// Events implements sink.Reader: it goes on where the call before it for this transcript ended, or begins
+// with the part that holds the first event wanted.
+func (c *Contents) Events(ctx context.Context, key schema.Transcript, after uint64, limit int) iter.Seq2[sink.Event, error] {
+	return func(yield func(sink.Event, error) bool) {
+		one := c.captures[key.Identity]
+		if one == nil {
+			return
+		}
+		for given := 0; limit == 0 || given < limit; given++ {
+			e, err := c.event(ctx, one, key.Session, after+1)
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+			after = e.Seq
+		}
+	}
+}
+
+// event gives the event of that number, or the first behind it that can be had; io.EOF behind the last.
+// What is damaged is passed over, and noted.
+func (c *Contents) event(ctx context.Context, one *sealed, session uint32, number uint64) (sink.Event, error) {
+	for _, p := range one.events[session] {
+		if p.last < number {
+			continue
+		}
+		number = max(number, p.first)
+		e, err := c.eventIn(ctx, one, session, p, number)
+		if !errors.Is(err, errDamaged) {
+			return e, err
+		}
+		c.damage(Folder(one.id)+p.name, err)
+		number = p.last + 1
+	}
+	return sink.Event{}, io.EOF
+}
+
+// eventIn reads an event of a part, which may be open from the call before.
+func (c *Contents) eventIn(ctx context.Context, one *sealed, session uint32, p namedPart, number uint64) (sink.Event, error) {
+	l := one.open[session]
+	if l != nil && (l.name != p.name || number < l.next) {
+		l.close()
+		delete(one.open, session)
+		l = nil
+	}
+	if l == nil {
+		var err error
+		if l, err = c.unpack(ctx, one.id, p.name); err != nil {
+			return sink.Event{}, err
+		}
+		l.next = p.first
+		one.open[session] = l
+	}
+	if err := l.pass(number); err != nil {
+		return sink.Event{}, err
+	}
+	line, err := l.text.ReadBytes('\n')
+	if err != nil {
+		return sink.Event{}, l.broken(err)
+	}
+	l.next++
+	return sink.Event{Seq: number, Bytes: bytes.TrimSuffix(line, []byte{'\n'})}, nil
+}
+
+// damage notes an object that cannot be read, once.
+func (c *Contents) damage(name string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.damaged == nil {
+		c.damaged = map[string]error{}
+	}
+	if c.damaged[name] == nil {
+		c.damaged[name] = err
+	}
+}
+
+// Close lets go of what is open.
+func (c *Contents) Close() {
+	for _, one := range c.order {
+		for session, l := range one.open {
+			l.close()
+			delete(one.open, session)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/capturefile"
+	"github.com/steno-io/steno/sink/verify"
+)
+
+// AllFrames is the other side of Contents: the frames.
+type AllFrames struct{ *Contents }
+
+var _ verify.Frames = AllFrames{}
+
+// Captures implements verify.Frames.
+func (s AllFrames) Captures(context.Context) iter.Seq2[verify.Held, error] {
+	return func(yield func(verify.Held, error) bool) {
+		for _, one := range s.order {
+			if !yield(verify.Held{Capture: one.id, Frames: one.last().Last}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Frames implements verify.Frames.
+func (s AllFrames) Frames(ctx context.Context) iter.Seq2[verify.Frame, error] {
+	return func(yield func(verify.Frame, error) bool) {
+		for _, one := range s.order {
+			for f, err := range s.framesOf(ctx, one) {
+				out := verify.Frame{Capture: one.id, Unreadable: err}
+				if f.Seq > 0 { // else not even its line can be read
+					out.Frame = &f
+				}
+				if err := ctx.Err(); err != nil {
+					yield(out, err)
+					return
+				}
+				if !yield(out, nil) {
+					return
+				}
+				if err != nil {
+					break
+				}
+			}
+		}
+	}
+}
+
+// framesOf gives a capture's frames with their bytes. Behind an error there are no more; one that is not of
+// the store is noted as damage of its part, too.
+func (c *Contents) framesOf(ctx context.Context, one *sealed) iter.Seq2[schema.Frame, error] {
+	return func(yield func(schema.Frame, error) bool) {
+		for _, p := range one.frames {
+			in, err := c.unpack(ctx, one.id, p.name)
+			if err != nil {
+				c.damage(Folder(one.id)+p.name, err)
+				yield(schema.Frame{}, err)
+				return
+			}
+			more := c.partOf(ctx, one, in, yield)
+			in.close()
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+func (c *Contents) partOf(ctx context.Context, one *sealed, in *lines, yield func(schema.Frame, error) bool) bool {
+	name := Folder(one.id) + in.name
+	r := capturefile.NewReader(name, in.text)
+	for {
+		f, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return true
+		}
+		if err != nil {
+			c.damage(name, err)
+		}
+		if err == nil && f.Blob != "" {
+			f.Data, err = c.blob(ctx, one.id, f.Blob)
+		}
+		if !yield(f, err) || err != nil {
+			return false
+		}
+	}
+}
+
+// blob reads a large frame's bytes and checks them.
+func (c *Contents) blob(ctx context.Context, id schema.Identity, sha string) ([]byte, error) {
+	data, err := read(ctx, c.store, Folder(id)+blobName(sha), maxObject)
+	if err == nil && hexSum(data) != sha {
+		err = fmt.Errorf("read %s: its bytes have SHA-256 %s", Folder(id)+blobName(sha), hexSum(data))
+	}
+	return data, err
+}
