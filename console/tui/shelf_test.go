@@ -30,6 +30,7 @@ type shelf struct {
 	breaks int   // so often following fails, behind what is stored
 	heard  map[schema.Transcript]func(follow.Item) error
 	typed  []schema.Event
+	leaves chan struct{} // each entry ends a follower
 }
 
 var began = time.Date(2026, 11, 27, 9, 14, 0, 0, time.UTC)
@@ -164,11 +165,16 @@ func (s *shelf) follow(ctx context.Context, key schema.Transcript, after uint64,
 	}
 	s.heard[key] = emit
 	s.mu.Unlock()
-	<-ctx.Done()
+	var err error
+	select {
+	case <-ctx.Done():
+	case <-s.leaves:
+		err = errors.New("the follower has gone")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.heard, key)
-	return nil
+	return err
 }
 
 func (s *shelf) replay(context.Context, schema.Transcript) iter.Seq2[schema.Event, error] {

@@ -29,6 +29,7 @@ func (t *transcript) press(key string) (tea.Cmd, turn) {
 		return t.jump(anchor{seq: 1}), nil
 	case "end", "G":
 		t.mark = 0
+		t.jumps++
 		t.page.toEnd()
 	case ":", "g":
 		t.asks = &prompt{label: ":"}
@@ -65,7 +66,7 @@ func (t *transcript) press(key string) (tea.Cmd, turn) {
 		}
 	case "esc":
 		if t.find != nil {
-			t.find = nil
+			t.endFind()
 			return nil, nil
 		}
 		return nil, back{}

@@ -51,6 +51,9 @@ func (t *transcript) foot() []string {
 	if t.find != nil {
 		left += paint(accent, "  /"+render.Line(t.find.text))
 	}
+	if t.find != nil && t.find.end != nil {
+		left += paint(dim, "  looking for it …")
+	}
 	if t.said != "" {
 		left += paint(dim, "  "+render.Line(t.said))
 	}
