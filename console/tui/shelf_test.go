@@ -179,6 +179,13 @@ func (s *shelf) follow(ctx context.Context, key schema.Transcript, after uint64,
 
 func (s *shelf) replay(context.Context, schema.Transcript) iter.Seq2[schema.Event, error] {
 	return func(yield func(schema.Event, error) bool) {
+		s.mu.Lock()
+		err := s.fails
+		s.mu.Unlock()
+		if err != nil {
+			yield(schema.Event{}, err)
+			return
+		}
 		for _, e := range s.typed {
 			if !yield(e, nil) {
 				return

@@ -140,14 +140,12 @@ func (t *transcript) update(msg tea.Msg) (tea.Cmd, turn) {
 	case found:
 		return t.foundIt(m), nil
 	case stopped:
-		if t.ctx.Err() == nil {
-			t.err = m.err
-		}
-		return nil, nil
+		t.player.ended, t.player.err = true, m.err
+		return t.playAgain(), nil
 	case tick:
 		return t.tick(), nil
 	case tea.MouseClickMsg:
-		t.click(m)
+		return t.click(m), nil
 	case tea.MouseWheelMsg:
 		t.page.scroll(wheel(m))
 		return t.fill(), nil

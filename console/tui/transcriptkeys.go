@@ -8,8 +8,10 @@ import (
 )
 
 func (t *transcript) press(key string) (tea.Cmd, turn) {
-	if t.player != nil && t.control(key) {
-		return nil, nil
+	if t.player != nil {
+		if cmd, ok := t.control(key); ok {
+			return cmd, nil
+		}
 	}
 	page := max(1, t.page.height-2)
 	switch key {

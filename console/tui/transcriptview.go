@@ -73,6 +73,8 @@ func (t *transcript) stateWords() (style, words string) {
 	switch {
 	case t.err != nil:
 		return bad, "cannot read: " + render.Line(t.err.Error())
+	case t.player != nil && t.player.err != nil:
+		return bad, "cannot replay: " + render.Line(t.player.err.Error())
 	case t.player != nil && s.ended != nil:
 		return dim, "■ over: Space from the beginning"
 	case t.player != nil:
