@@ -30,6 +30,7 @@ type shelf struct {
 	breaks int   // so often following fails, behind what is stored
 	heard  map[schema.Transcript]func(follow.Item) error
 	typed  []schema.Event
+	gave   int           // rows of lists
 	leaves chan struct{} // each entry ends a follower
 }
 
@@ -104,13 +105,22 @@ func (s *shelf) Transcripts(ctx context.Context, q sink.Query) (sink.Page, error
 		s.mu.Lock()
 		return sink.Page{}, ctx.Err()
 	}
-	var page sink.Page
+	var rows []sink.Summary
 	for _, r := range s.rows {
 		if q.Match(r) {
-			page.Transcripts = append(page.Transcripts, r)
+			rows = append(rows, r)
 		}
 	}
+	page := pageOfRows(rows, q.After)
+	s.gave += len(page.Transcripts)
 	return page, s.fails
+}
+
+// given is how many rows of lists were read.
+func (s *shelf) given() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gave
 }
 
 func (s *shelf) Transcript(_ context.Context, key schema.Transcript) (sink.Summary, error) {

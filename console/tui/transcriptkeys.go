@@ -41,8 +41,8 @@ func (t *transcript) press(key string) (tea.Cmd, turn) {
 		if t.find != nil {
 			return t.findNext(key == "N"), nil
 		}
-		if key == "n" && t.player == nil {
-			return nil, neighbour{1}
+		if key == "n" {
+			return nil, t.next(1)
 		}
 	case "]":
 		return nil, t.next(1)
@@ -82,7 +82,7 @@ func (t *transcript) next(by int) turn {
 	if t.player != nil {
 		return nil
 	}
-	return neighbour{by}
+	return neighbour{t.page.about.Key, by}
 }
 
 // say answers a key that changes the look.
