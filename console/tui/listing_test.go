@@ -30,9 +30,11 @@ func TestAListThatGrowsIsReadInPieces(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var rows []sink.Summary
 	come := func(n int) {
-		for range n {
-			rows = append([]sink.Summary{{Key: strconv.Itoa(len(rows) + 1)}}, rows...)
+		newer := make([]sink.Summary, n)
+		for i := range newer {
+			newer[i].Key = strconv.Itoa(len(rows) + n - i)
 		}
+		rows = append(newer, rows...)
 	}
 	come(3210)
 	var g listing
