@@ -31,6 +31,7 @@ type shelf struct {
 	heard  map[schema.Transcript]func(follow.Item) error
 	typed  []schema.Event
 	gave   int           // rows of lists
+	ended  int           // searches that were not answered
 	leaves chan struct{} // each entry ends a follower
 }
 
@@ -155,7 +156,16 @@ func (s *shelf) Events(_ context.Context, key schema.Transcript, after uint64, l
 	}
 }
 
-func (s *shelf) Search(_ context.Context, q sink.SearchQuery) (sink.HitPage, error) {
+func (s *shelf) Search(ctx context.Context, q sink.SearchQuery) (sink.HitPage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stuck {
+		s.mu.Unlock()
+		<-ctx.Done()
+		s.mu.Lock()
+		s.ended++
+		return sink.HitPage{}, ctx.Err()
+	}
 	if strings.Trim(q.Text, ". ") == "" {
 		return sink.HitPage{}, sink.ErrNoWords
 	}
