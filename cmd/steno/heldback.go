@@ -1,12 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"sync"
 )
 
-// heldLines bounds what is held back.
+// heldLines bounds what is held back: the last ones.
 const heldLines = 200
 
 // heldBack writes to an error output, but holds it back while a screen is shown there.
@@ -34,9 +35,9 @@ func (h *heldBack) Write(p []byte) (int, error) {
 	case !h.holding:
 		return h.to.Write(p)
 	case len(h.held) == heldLines:
-		h.left++
+		h.held, h.left = append(h.held[1:], bytes.Clone(p)), h.left+1
 	default:
-		h.held = append(h.held, append([]byte(nil), p...))
+		h.held = append(h.held, bytes.Clone(p))
 	}
 	return len(p), nil
 }
@@ -46,13 +47,13 @@ func (h *heldBack) release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.holding = false
-	for _, line := range h.held {
-		if _, err := h.to.Write(line); err != nil {
+	if h.left > 0 {
+		if _, err := fmt.Fprintf(h.to, "steno: warning: %d lines before these were left out\n", h.left); err != nil {
 			return fmt.Errorf("write what was held back: %w", err)
 		}
 	}
-	if h.left > 0 {
-		if _, err := fmt.Fprintf(h.to, "steno: warning: %d more lines were left out\n", h.left); err != nil {
+	for _, line := range h.held {
+		if _, err := h.to.Write(line); err != nil {
 			return fmt.Errorf("write what was held back: %w", err)
 		}
 	}

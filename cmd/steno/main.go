@@ -21,12 +21,13 @@ func main() {
 	os.Exit(code)
 }
 
-// untilSignal is a context that ends with the first SIGINT or SIGTERM, which its cause names. The
-// second one ends the process at once.
+// untilSignal is a context that ends with the first SIGINT, SIGTERM or SIGHUP, which its cause names. The
+// second one ends the process at once. A terminal that goes sends SIGHUP: what holds a directory hands it
+// over then, too.
 func untilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, stopSignals()...)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -40,6 +41,16 @@ func untilSignal() (ctx context.Context, stop func()) {
 		}
 	}()
 	return ctx, func() { cancel(nil); <-done; signal.Stop(signals) }
+}
+
+// stopSignals are those that ask a command to stop. What was started to ignore SIGHUP, as by nohup, goes on
+// ignoring it.
+func stopSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // stoppedBy is the cause of a context that a signal has ended.

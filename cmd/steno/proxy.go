@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,7 +51,7 @@ configurations are masked before they are recorded. gRPC is refused.
 It needs nothing else running: it writes a journal, and steno up, or the next
 command that reads, publishes it. One conversation (contextId) is one transcript.
 
-SIGTERM or SIGINT stops it: nothing more is taken, and what runs may go on for
+SIGTERM, SIGINT or SIGHUP stops it: nothing more is taken, and what runs may go on for
 --grace; a second one cuts that off at once. The record of every exchange is
 closed in both cases. With --log-level info each exchange is logged.`,
 		Example: `  steno proxy --listen 127.0.0.1:8090 --upstream http://127.0.0.1:9000 --peer mill
@@ -89,7 +88,7 @@ closed in both cases. With --log-level info each exchange is logged.`,
 // proxy checks all that was asked for before it takes a port.
 func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, stopSignals()...)
 	defer signal.Stop(signals)
 	publishing, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -49,7 +48,7 @@ journal, and those that earlier ones of the same directory could not.`,
 			// The agent gets the signals and decides what they mean; a second one must not end this process
 			// before the journal is closed.
 			signals := make(chan os.Signal, 1)
-			signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+			signal.Notify(signals, stopSignals()...)
 			defer signal.Stop(signals)
 			return a.record(context.WithoutCancel(cmd.Context()), args, &f)
 		},

@@ -148,7 +148,7 @@ func TestWhatIsJoinedToASilentExitIsSaid(t *testing.T) {
 }
 
 func TestASignalEndsWithTheCodeOfAShell(t *testing.T) {
-	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
 		ctx, stop := untilSignal()
 		defer stop()
 		require.NoError(t, syscall.Kill(os.Getpid(), signal))

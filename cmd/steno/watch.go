@@ -35,14 +35,15 @@ It only reads, and needs a terminal: steno tail writes to pipes and files.
 	return cmd
 }
 
-func (a *app) watch(ctx context.Context, args []string) (err error) {
+func (a *app) watch(ctx context.Context, args []string) error {
 	out, ok := a.stdio.out.(*os.File)
 	if !ok || !a.isTerminal(out) || !a.isTerminal(a.in) || os.Getenv("TERM") == "dumb" {
 		return usage("steno watch needs a terminal; steno tail follows on pipes and in files, steno ls lists")
 	}
-	said := &heldBack{to: a.err} // what is said meanwhile would spoil the screen
-	a.err, a.log = said, a.log.Output(logWriter(said, a.isTerminal(a.err)))
-	defer func() { err = errors.Join(err, said.release()) }()
+	said := &heldBack{to: a.err}
+	if a.isTerminal(a.err) { // what is said meanwhile would spoil the screen
+		a.err, a.log = said, a.log.Output(logWriter(said, true))
+	}
 	open := a.openDirectoryAtOnce
 	if a.clustered() || len(args) > 0 { // KEY may be in what is to be numbered first
 		open = a.open
@@ -78,7 +79,8 @@ func (a *app) watchSession(ctx context.Context, s *session, args []string, said 
 		o.Open = &t
 	}
 	said.hold()
-	return tui.Run(ctx, o)
+	err = tui.Run(ctx, o)
+	return errors.Join(err, said.release())
 }
 
 // watched is what a console reads of a session, patiently.

@@ -13,25 +13,28 @@ import (
 
 // find is a text that is looked for in a transcript, as it is shown.
 type find struct {
-	text string // in small letters, with single spaces
-	at   anchor // where it was found last
-	any  bool   // it was found
+	text string             // in small letters, with single spaces
+	at   anchor             // where it was found last
+	any  bool               // it was found
+	scan int                // number of the last look for it
+	end  context.CancelFunc // ends the look that goes on; nil = none does
+	back bool               // it goes upwards
 }
 
 // found is what a look for a text gave.
 type found struct {
-	text string
+	of   *find
+	scan int
 	at   anchor
 	any  bool
 	err  error
-	back bool
 }
 
 // findText begins to look for a text, upwards from what is seen if at the end, else downwards.
 func (t *transcript) findText(text string) tea.Cmd {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	t.endFind()
 	if text == "" {
-		t.find = nil
 		return nil
 	}
 	t.find = &find{text: text, at: t.page.anchorOf(t.page.firstSeen())}
@@ -41,18 +44,30 @@ func (t *transcript) findText(text string) tea.Cmd {
 // findNext looks for the next place, or the one before.
 func (t *transcript) findNext(back bool) tea.Cmd { return t.scan(back, false) }
 
+// endFind ends looking for a text, and forgets it.
+func (t *transcript) endFind() {
+	if t.find != nil && t.find.end != nil {
+		t.find.end()
+	}
+	t.find = nil
+}
+
 // scan looks through what is stored, run by run, drawn as the page is: what is found is what one sees.
 func (t *transcript) scan(back, here bool) tea.Cmd {
-	if t.busy {
-		return nil
+	if t.find.end != nil {
+		if t.find.back == back {
+			return nil // it is on its way
+		}
+		t.find.end()
 	}
-	t.busy, t.said = true, "looking for “"+t.find.text+"” …"
+	ctx, end := context.WithCancel(t.ctx)
+	t.find.scan, t.find.end, t.find.back = t.find.scan+1, end, back
+	m := found{of: t.find, scan: t.find.scan}
 	f, key, head, about, l := *t.find, t.key(), t.page.head(), t.page.about, t.page.look
 	if back && here {
 		f.at = anchor{seq: head + 1}
 	}
-	return t.crew.command(t.ctx, func(ctx context.Context) tea.Msg {
-		m := found{text: f.text, back: back}
+	return t.crew.command(ctx, func(ctx context.Context) tea.Msg {
 		run := runOf(f.at.seq, head)
 		for m.err == nil && !m.any && run.after < run.last && ctx.Err() == nil {
 			var events []schema.Event
@@ -67,7 +82,7 @@ func (t *transcript) scan(back, here bool) tea.Cmd {
 			s := segment{first: events[0].StoreSeq, events: events, whole: true}
 			m.at, m.any = f.in(s.show(about, l), back, here)
 			if back {
-				run = runOf(s.first-1, head)
+				run = span{runOf(s.first-1, head).after, s.first - 1} // the rest of this one, or the one above
 			} else {
 				run = span{s.next() - 1, min(head, runOf(s.next(), head).last)}
 			}
@@ -161,12 +176,16 @@ func bare(dressed string) string {
 
 // foundIt shows what was found.
 func (t *transcript) foundIt(m found) tea.Cmd {
-	t.busy, t.said, t.err = false, "", m.err
-	if t.find == nil || t.find.text != m.text || m.err != nil {
+	if m.of != t.find || m.scan != t.find.scan {
+		return nil // nobody looks for it any more
+	}
+	t.find.end()
+	t.find.end, t.err = nil, m.err
+	if m.err != nil {
 		return nil
 	}
 	if !m.any {
-		t.said = map[bool]string{true: "not found above", false: "not found below"}[m.back]
+		t.said = map[bool]string{true: "not found above", false: "not found below"}[t.find.back]
 		return nil
 	}
 	t.find.at, t.find.any = m.at, true

@@ -61,6 +61,9 @@ func (f *inflow) restart() {
 	f.held, f.open, f.last, f.bytes, f.quiet = news{anew: true}, nil, 0, 0, true
 }
 
+// again forgets how things stood with a follower that has ended: what is now, the next one tells.
+func (f *inflow) again() { f.put(func() { f.held.state = state{} }) }
+
 // loud tells what there is from now on.
 func (f *inflow) loud() { f.put(func() { f.quiet = false }) }
 
@@ -82,6 +85,9 @@ func (f *inflow) put(add func()) {
 func (f *inflow) news() news {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.quiet {
+		return news{quiet: true}
+	}
 	n := f.held
 	for _, t := range f.open {
 		m := t.of

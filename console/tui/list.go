@@ -10,10 +10,8 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-const (
-	listPage  = 500             // rows that are read at a time
-	slowAfter = 3 * time.Second // the list says that it is not answered
-)
+// slowAfter is when the list says that it is not answered.
+const slowAfter = 3 * time.Second
 
 // list is the transcripts, the newest first.
 type list struct {
@@ -25,15 +23,14 @@ type list struct {
 	edits bool    // they are being typed
 	all   bool    // connections and empty ones too
 
-	rows  []sink.Summary // that were read, and are left
-	more  bool           // there are more behind them
-	want  int            // rows to be read
-	read  bool           // once
-	err   error
-	now   time.Time // when they were read
-	asked int       // number of the last reading
-	waits bool      // for it
-	slow  bool      // it has no answer yet, for a while
+	listing       // that was read
+	kept    *kept // by the filter; nil = to be looked for
+	read    bool  // once
+	err     error
+	now     time.Time // when they were read
+	asked   int       // number of the last reading
+	waits   bool      // for it
+	slow    bool      // it has no answer yet, for a while
 
 	at    int    // row that is chosen
 	key   string // its key; empty = the first, whichever it is
@@ -42,11 +39,11 @@ type list struct {
 
 // listed is what a reading of the list gave.
 type listed struct {
-	asked int
-	rows  []sink.Summary
-	more  bool
-	err   error
-	now   time.Time
+	asked  int
+	anew   bool // what there is goes
+	pieces []piece
+	err    error
+	now    time.Time
 }
 
 // listSlow says that a reading takes long.
@@ -55,9 +52,9 @@ type listSlow struct{ asked int }
 // listDue says that the list is to be read again.
 type listDue struct{ asked int }
 
-func newList(s *shared) *list { return &list{shared: s, want: listPage} }
+func newList(s *shared) *list { return &list{shared: s} }
 
-func (l *list) init() tea.Cmd { return l.ask() }
+func (l *list) init() tea.Cmd { return l.ask(true, "") }
 
 func (l *list) close() {}
 
@@ -65,23 +62,19 @@ func (l *list) typing() bool { return l.edits }
 
 func (l *list) resize(width, height int) { l.width, l.height = width, height }
 
-// ask reads the list. What an earlier reading gives is not taken any more.
-func (l *list) ask() tea.Cmd {
+// ask reads the list at some cuts. What an earlier reading gives is not taken any more.
+func (l *list) ask(anew bool, cuts ...string) tea.Cmd {
 	l.asked, l.waits = l.asked+1, true
-	asked, q, want := l.asked, sink.Query{Filter: l.query, Limit: listPage}, l.want
+	asked, q := l.asked, sink.Query{Filter: l.query, Limit: listPage}
 	return tea.Batch(l.later(slowAfter, listSlow{asked}), l.crew.command(l.crew.ctx, func(ctx context.Context) tea.Msg {
-		got := listed{asked: asked, now: time.Now()}
-		for {
+		got := listed{asked: asked, anew: anew, now: time.Now()}
+		for _, q.After = range cuts {
 			page, err := l.o.Ledger.Transcripts(ctx, q)
 			if err != nil {
 				got.err = err
 				break
 			}
-			got.rows = append(got.rows, page.Transcripts...)
-			q.After, got.more = page.Next, page.Next != ""
-			if !got.more || len(got.rows) >= want {
-				break
-			}
+			got.pieces = append(got.pieces, piece{q.After, page})
 		}
 		return to{l, got}
 	}))
@@ -113,7 +106,7 @@ func (l *list) update(msg tea.Msg) (tea.Cmd, turn) {
 		if m.asked != l.asked {
 			return nil, nil // another reading is on its way
 		}
-		return l.ask(), nil
+		return l.poll(), nil
 	case listSlow:
 		l.slow = l.slow || m.asked == l.asked && l.waits
 	case tea.MouseWheelMsg:
@@ -145,10 +138,20 @@ func (l *list) take(m listed) tea.Cmd {
 	l.err, l.read, l.waits, l.slow = m.err, true, false, false
 	took := time.Since(m.now)
 	if m.err == nil {
-		l.rows, l.more, l.now = m.rows, m.more, m.now
+		if m.anew {
+			l.listing = listing{}
+		}
+		kept := l.kept
+		for _, p := range m.pieces {
+			if after, more := l.rest(); m.anew || !more || p.after != after {
+				kept = nil // it was kept of other rows
+			}
+			l.listing.take(p)
+		}
+		l.kept, l.now = kept, m.now
 		l.settle()
 	}
-	if cmd := l.fill(); cmd != nil {
+	if cmd := l.fill(); cmd != nil && m.err == nil {
 		return cmd
 	}
 	return l.later(max(l.o.Poll, 10*took), listDue{l.asked}) // longer, where reading takes long
@@ -170,11 +173,20 @@ func (l *list) settle() {
 
 // fill reads more where the rows do not reach.
 func (l *list) fill() tea.Cmd {
-	if !l.more || l.first+2*l.height < len(l.left()) || l.want > len(l.rows) {
+	after, more := l.rest()
+	if !more || l.waits || l.first+2*l.height < len(l.left()) {
 		return nil
 	}
-	l.want = len(l.rows) + listPage
-	return l.ask()
+	return l.ask(false, after)
+}
+
+// poll reads again what may be new, and what is seen.
+func (l *list) poll() tea.Cmd {
+	if len(l.cuts) == 0 {
+		return l.ask(true, "")
+	}
+	at := l.sift().at
+	return l.ask(false, l.again(at[min(l.first, len(at)):min(l.first+l.height, len(at))])...)
 }
 
 // after is the next one of a ring.

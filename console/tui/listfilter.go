@@ -18,22 +18,37 @@ var (
 	protocols = []schema.Protocol{"", schema.ACP, schema.A2A}
 )
 
+// kept is what a filter leaves of the rows.
+type kept struct {
+	text string // of the filter
+	all  bool
+	rows []sink.Summary
+	at   []int // their places among all
+	of   int   // rows that were looked at
+}
+
 // left are the rows that the filter leaves.
-func (l *list) left() []sink.Summary {
-	var words []string
+func (l *list) left() []sink.Summary { return l.sift().rows }
+
+// sift looks through the rows, once at each for a filter.
+func (l *list) sift() *kept {
+	text := ""
 	if l.words != nil {
-		words = strings.Fields(strings.ToLower(l.words.text))
+		text = l.words.text
 	}
-	if l.all && len(words) == 0 {
-		return l.rows
+	k := l.kept
+	if k == nil || k.text != text || k.all != l.all {
+		k = &kept{text: text, all: l.all}
+		l.kept = k
 	}
-	var out []sink.Summary
-	for _, s := range l.rows {
-		if (l.all || l.o.Listed(s)) && hasWords(&s, words) {
-			out = append(out, s)
+	words := strings.Fields(strings.ToLower(text))
+	for ; k.of < len(l.rows); k.of++ {
+		s := &l.rows[k.of]
+		if (l.all || l.o.Listed(*s)) && hasWords(s, words) {
+			k.rows, k.at = append(k.rows, *s), append(k.at, k.of)
 		}
 	}
-	return out
+	return k
 }
 
 // hasWords reports whether what a row is about has every word.
@@ -73,8 +88,8 @@ func (l *list) edit(msg tea.Msg) tea.Cmd {
 
 // refilter reads the rows of another filter.
 func (l *list) refilter() tea.Cmd {
-	l.want, l.at, l.key, l.first = listPage, 0, "", 0
-	return l.ask()
+	l.at, l.key, l.first = 0, "", 0
+	return l.ask(true, "")
 }
 
 // filterWords says what the list leaves.

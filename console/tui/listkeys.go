@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/steno-io/steno/sink"
@@ -30,11 +32,12 @@ func (l *list) choose(s sink.Summary) {
 	l.settle()
 }
 
-// neighbour chooses the transcript that is so many rows below the chosen one.
-func (l *list) neighbour(by int) (sink.Summary, bool) {
+// neighbour chooses the transcript that is so many rows below one, if the list has both.
+func (l *list) neighbour(of string, by int) (sink.Summary, bool) {
 	left := l.left()
-	if i := l.at + by; i >= 0 && i < len(left) {
-		l.move(by)
+	at := slices.IndexFunc(left, func(s sink.Summary) bool { return s.Key == of })
+	if i := at + by; at >= 0 && i >= 0 && i < len(left) {
+		l.move(i - l.at)
 		return left[i], true
 	}
 	return sink.Summary{}, false

@@ -70,7 +70,7 @@ func (l *list) view() []string {
 	left := l.left()
 	c := l.columns()
 	count := strconv.Itoa(len(left))
-	if l.more {
+	if _, more := l.rest(); more && l.read {
 		count += "+"
 	}
 	count += plural(len(left), " transcript") + " "
@@ -150,6 +150,8 @@ func (l *list) bottom(left []sink.Summary) string {
 		return row(l.width, " "+l.words.view(l.width-20), paint(dim, "Enter keep · Esc drop "))
 	case l.err != nil:
 		return row(l.width, " "+words(bad, "cannot read the list: "+l.err.Error(), l.width-2), "")
+	case l.slow && l.now.IsZero():
+		return row(l.width, " "+words(warn, "the ledger does not answer", l.width-2), "")
 	case l.slow:
 		return row(l.width, " "+words(warn, "the ledger does not answer: this is how it was "+render.Age(time.Now(), l.now)+" ago", l.width-2), "")
 	case l.at < len(left) && l.width >= 60:

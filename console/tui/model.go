@@ -36,8 +36,11 @@ type (
 		about sink.Summary
 		seq   uint64
 	}
-	neighbour struct{ by int } // of the transcript that is shown
-	replayed  struct {         // the transcript that is shown, from a number; 0 = from its first event
+	neighbour struct { // of the transcript that is shown
+		of string // its key
+		by int
+	}
+	replayed struct { // the transcript that is shown, from a number; 0 = from its first event
 		about sink.Summary
 		seq   uint64
 	}
@@ -162,7 +165,7 @@ func (m *model) turn(t turn) tea.Cmd {
 	case searched:
 		return m.push(newSearch(m.shared))
 	case neighbour:
-		next, ok := m.list.neighbour(t.by)
+		next, ok := m.list.neighbour(t.of, t.by)
 		if !ok {
 			return nil
 		}

@@ -7,6 +7,7 @@ import (
 
 // news is what came since it was asked for last.
 type news struct {
+	quiet  bool              // there is nothing to be told yet, and nothing has changed
 	anew   bool              // what is shown goes: a replay begins elsewhere
 	events []schema.Event    // stored, in the order of their numbers; where there are too many, the last ones
 	texts  []openText        // open messages whose text has changed, with all of it

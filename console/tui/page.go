@@ -55,7 +55,7 @@ func (p *page) last() place { i := len(p.segments) - 1; return place{i, len(p.li
 
 func (p *page) anchorOf(at place) anchor {
 	lines := p.lines(at.segment)
-	if at.line >= len(lines) {
+	if at.line < 0 || at.line >= len(lines) { // nothing is shown yet
 		return anchor{seq: p.segments[at.segment].next()}
 	}
 	a := anchor{seq: lines[at.line].seq}

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"iter"
 	"os"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// asConsole makes the test binary a console that panics: in its "loop", or in a "command".
+// asConsole makes the test binary a console that panics: in its "loop", in a "command", or in a "replay".
 const asConsole = "STENO_TEST_AS_CONSOLE"
 
 func TestMain(m *testing.M) {
@@ -30,6 +31,11 @@ func TestMain(m *testing.M) {
 	}}
 	if where == "command" {
 		o.Ledger = failing{s}
+	}
+	if where == "replay" {
+		o.Typed = func(context.Context, schema.Transcript) iter.Seq2[schema.Event, error] {
+			return func(func(schema.Event, error) bool) { panic("in a replay") }
+		}
 	}
 	if where == "loop" {
 		s.rows[1].Status = schema.StatusOpen
@@ -49,7 +55,7 @@ func (failing) Transcript(context.Context, schema.Transcript) (sink.Summary, err
 }
 
 func TestAPanicLeavesTheTerminalAsItWas(t *testing.T) {
-	for where, keys := range map[string][]string{"loop": nil, "command": {"Enter"}} {
+	for where, keys := range map[string][]string{"loop": nil, "command": {"Enter"}, "replay": {"R"}} {
 		t.Run(where, func(t *testing.T) {
 			x := tmuxtest.Start(t, 80, 24, asConsole+"="+where)
 			x.Enter("clear; " + os.Args[0] + " 2>/dev/null; echo status $?")

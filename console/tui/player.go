@@ -2,7 +2,9 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"runtime/debug"
 	"time"
 
 	"github.com/steno-io/steno/console/follow"
@@ -20,7 +22,9 @@ type player struct {
 	// Of the screen.
 	first, last time.Time
 	from        target
-	idle        int // of idles
+	idle        int   // of idles
+	ended       bool  // it does not run
+	err         error // why it does not
 }
 
 // target is where a replay begins: behind all before a time, or at an event.
@@ -52,11 +56,11 @@ func (p *player) run(ctx context.Context) error {
 func (p *player) pass(ctx context.Context, goal target) (next target, err error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
-	done := make(chan error, 1)
-	go func() { done <- p.play(inner, goal) }() // it is waited for below
+	done := make(chan func() error, 1)
+	go func() { done <- caught(func() error { return p.play(inner, goal) }) }() // it is waited for below
 	select {
-	case err := <-done:
-		if err != nil || ctx.Err() != nil {
+	case over := <-done:
+		if err := over(); err != nil || ctx.Err() != nil {
 			return target{}, err
 		}
 		select {
@@ -67,14 +71,27 @@ func (p *player) pass(ctx context.Context, goal target) (next target, err error)
 		}
 	case next := <-p.seek:
 		stop()
-		<-done // of what was stopped
+		_ = (<-done)() // what was stopped has no error of its own
 		return next, nil
 	}
+}
+
+// caught does something and gives its result: a panic, too, which is so handed to another goroutine.
+func caught(do func() error) (result func() error) {
+	defer func() {
+		if r := recover(); r != nil {
+			said := fmt.Sprintf("%v\n%s", r, debug.Stack())
+			result = func() error { panic(said) }
+		}
+	}()
+	err := do()
+	return func() error { return err }
 }
 
 // play plays once.
 func (p *player) play(ctx context.Context, goal target) error {
 	p.in.restart()
+	defer p.clock.reached(goal.at)
 	begun := false
 	err := replay.Replay(ctx, p.behind(ctx, goal), replay.Options{Clock: p.clock}, func(e schema.Event) error {
 		p.give(&e)
@@ -83,6 +100,7 @@ func (p *player) play(ctx context.Context, goal target) error {
 			if goal.seq == 0 && goal.at.After(e.EmittedAt) {
 				p.clock.set(goal.at)
 			}
+			p.clock.reached(goal.at)
 			p.in.loud()
 		}
 		return nil
@@ -148,6 +166,20 @@ func (p *player) to(goal target) {
 	case <-p.seek:
 	default:
 	}
+	p.clock.sought(goal.at)
 	p.seek <- goal
-	p.clock.set(goal.at)
+}
+
+// again takes the target that a player which has ended is to begin anew with, if there is one.
+func (p *player) again() bool {
+	if !p.ended {
+		return false
+	}
+	select {
+	case p.from = <-p.seek:
+		p.ended, p.err = false, nil
+		return true
+	default:
+		return false
+	}
 }

@@ -47,8 +47,8 @@ func (t *transcript) play() tea.Cmd {
 
 func (t *transcript) tick() tea.Cmd { return t.later(tickEvery, tick{}) }
 
-// control takes the keys of a replay.
-func (t *transcript) control(key string) bool {
+// control takes the keys of a replay. One that has failed begins anew where a key goes to.
+func (t *transcript) control(key string) (tea.Cmd, bool) {
 	p := t.player
 	c := p.clock
 	switch key {
@@ -56,16 +56,16 @@ func (t *transcript) control(key string) bool {
 		if t.state.ended != nil {
 			c.alter(func() { c.paused = false })
 			p.to(target{at: p.first})
-			return true
+			break
 		}
 		c.alter(func() { c.paused = !c.paused })
 	case ".":
 		c.alter(func() { c.paused = true })
 		c.step()
 	case "right":
-		p.to(target{at: p.clip(c.Now().Add(seekBy))})
+		p.to(target{at: p.clip(p.here().Add(seekBy))})
 	case "left":
-		p.to(target{at: p.clip(c.Now().Add(-seekBy))})
+		p.to(target{at: p.clip(p.here().Add(-seekBy))})
 	case "home", "0":
 		p.to(target{at: p.first})
 	case "end", "$":
@@ -78,22 +78,31 @@ func (t *transcript) control(key string) bool {
 		p.idle = (p.idle + 1) % len(idles)
 		c.alter(func() { c.idle = idles[p.idle] })
 	default:
-		return false
+		return nil, false
 	}
 	t.page.toEnd()
-	return true
+	return t.playAgain(), true
+}
+
+// playAgain begins anew where it has failed, and is told to go somewhere.
+func (t *transcript) playAgain() tea.Cmd {
+	if t.player.again() {
+		return t.play()
+	}
+	return nil
 }
 
 // click moves the time to where the bar is clicked.
-func (t *transcript) click(m tea.MouseClickMsg) {
+func (t *transcript) click(m tea.MouseClickMsg) tea.Cmd {
 	p := t.player
 	if p == nil || m.Y != t.height-2 {
-		return
+		return nil
 	}
 	edge, room := t.barRoom()
 	part := float64(max(0, min(m.X-edge, room))) / float64(room)
 	p.to(target{at: p.clip(p.first.Add(time.Duration(part * float64(p.last.Sub(p.first)))))})
 	t.page.toEnd()
+	return t.playAgain()
 }
 
 // barRoom is where the line of the time bar begins, and how wide it is.
@@ -112,6 +121,9 @@ func (p *player) clip(at time.Time) time.Time {
 	}
 	return at
 }
+
+// here is the time inside the recording at which it plays, or which it goes to.
+func (p *player) here() time.Time { return p.clip(p.clock.here()) }
 
 // words say what a replay does.
 func (p *player) words() (style, words string) {
@@ -136,7 +148,7 @@ func (t *transcript) bar() []string {
 	}
 	p := t.player
 	whole := p.last.Sub(p.first)
-	at := p.clip(p.clock.Now()).Sub(p.first)
+	at := p.here().Sub(p.first)
 	if t.state.ended != nil {
 		at = whole
 	}

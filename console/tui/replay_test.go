@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,5 +116,45 @@ func TestAReplayFromHere(t *testing.T) {
 		x.keys("space")
 		x.until("‖ paused")
 		require.Contains(t, x.screen(), " 0:0")
+	})
+}
+
+func TestAReplayThatFailedBeginsAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := played()
+		x := newStage(t, s, 80, 30, nil)
+		x.until("Sacks")
+		fails := func(err error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.fails = err
+		}
+		fails(errors.New("the stream has gone"))
+		x.keys("R")
+		x.until("cannot replay: the stream has gone")
+		x.keys("home")
+		require.Contains(t, x.screen(), "▶ ×1")
+		x.until("cannot replay: the stream has gone")
+		fails(nil)
+		x.keys("right")
+		x.until("number 3.", "▶ ×1", " 0:05 ━")
+	})
+}
+
+func TestStepsOfAReplayAddUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newStage(t, played(), 80, 30, nil)
+		x.until("Sacks")
+		x.keys("R")
+		x.until("number 1.")
+		x.keys("space", "right", "right")
+		require.Contains(t, x.screen(), " 0:10 ━", "before it is there")
+		x.until("‖ paused", "There are 14 sacks")
+		require.Contains(t, x.screen(), " 0:10 ━")
+		x.keys("end")
+		x.until("■ over")
+		time.Sleep(time.Minute) // of the bubble: the clock goes on
+		x.keys("left")
+		x.until(" 0:14 ━", "There are 14 sacks")
 	})
 }

@@ -241,6 +241,44 @@ func TestSearchOpensAtTheNumber(t *testing.T) {
 	})
 }
 
+func TestASearchIsDroppedAndAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("Sacks")
+		s.hits = []sink.Hit{{Summary: s.rows[0], Seq: 1, At: began, Snippet: "oats"}}
+		stuck := func(is bool, err error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.stuck, s.fails = is, err
+		}
+		x := newStage(t, s, 80, 20, nil)
+		x.until("Sacks")
+		stuck(true, nil)
+		x.keys("s", "o", "enter")
+		x.until("searching …")
+		x.keys("backspace")
+		x.until("all words must be in one event")
+		synctest.Wait()
+		s.mu.Lock()
+		require.Equal(t, 1, s.ended, "nobody waits for it")
+		s.mu.Unlock()
+		stuck(false, errors.New("the index is away"))
+		x.keys("o", "enter")
+		x.until("cannot search: the index is away")
+		stuck(false, nil)
+		x.keys("enter")
+		x.until("1 hit")
+	})
+}
+
+func TestAnErrorOfAFurtherPageLeavesTheHits(t *testing.T) {
+	x := newSearch(&shared{crew: newCrew(t.Context())})
+	x.take(answered{text: "oats", page: sink.HitPage{Hits: make([]sink.Hit, 2), Next: "next"}})
+	require.NotNil(t, x.fill())
+	x.take(answered{asked: x.asked, text: "oats", more: true, err: errors.New("away")})
+	require.Len(t, x.hits, 2)
+	require.NotNil(t, x.fill(), "it is asked for again")
+}
+
 func TestEveryScreenFits(t *testing.T) {
 	s := newShelf("Sacks in the store, and what is behind it 貯蔵庫の袋", "")
 	s.fill(0, 30)

@@ -17,6 +17,7 @@ type search struct {
 
 	ctx  context.Context
 	end  context.CancelFunc
+	stop context.CancelFunc // ends the question that is asked
 	line *prompt
 
 	asked int    // number of the last question
@@ -51,6 +52,7 @@ const (
 func newSearch(s *shared) *search {
 	x := &search{shared: s, line: &prompt{label: "search "}}
 	x.ctx, x.end = context.WithCancel(s.crew.ctx)
+	x.stop = func() {}
 	return x
 }
 
@@ -94,7 +96,7 @@ func (x *search) press(k tea.KeyPressMsg) (tea.Cmd, turn) {
 	case "pgup":
 		x.move(-x.room())
 	case "enter":
-		if x.text != x.line.text && strings.TrimSpace(x.line.text) != "" {
+		if (x.text != x.line.text || x.err != nil && len(x.hits) == 0 && !x.busy) && strings.TrimSpace(x.line.text) != "" {
 			return x.ask(""), nil
 		}
 		if x.at < len(x.hits) {
@@ -112,7 +114,7 @@ func (x *search) edit(msg tea.Msg) tea.Cmd {
 	if !x.line.edit(msg) {
 		return nil
 	}
-	x.asked++
+	x.drop()
 	asked := x.asked
 	return x.crew.command(x.ctx, func(ctx context.Context) tea.Msg {
 		wait(ctx, typePause)
@@ -120,9 +122,15 @@ func (x *search) edit(msg tea.Msg) tea.Cmd {
 	})
 }
 
+// drop ends the question that is asked: its answer is not taken any more.
+func (x *search) drop() {
+	x.stop()
+	x.asked, x.busy = x.asked+1, false
+}
+
 // ask searches, or for what is behind a cursor.
 func (x *search) ask(next string) tea.Cmd {
-	x.asked++
+	x.drop()
 	m := answered{asked: x.asked, text: x.line.text, more: next != ""}
 	if m.more {
 		m.text = x.text
@@ -132,7 +140,9 @@ func (x *search) ask(next string) tea.Cmd {
 		return nil
 	}
 	x.busy = true
-	return x.crew.command(x.ctx, func(ctx context.Context) tea.Msg {
+	ctx, stop := context.WithCancel(x.ctx)
+	x.stop = stop
+	return x.crew.command(ctx, func(ctx context.Context) tea.Msg {
 		m.page, m.err = x.o.Ledger.Search(ctx, sink.SearchQuery{Text: m.text, After: next})
 		return to{x, m}
 	})
@@ -142,9 +152,12 @@ func (x *search) take(m answered) {
 	if m.asked != x.asked {
 		return
 	}
+	x.stop()
 	x.busy, x.err, x.text = false, m.err, m.text
 	if m.err != nil {
-		x.hits, x.next = nil, ""
+		if !m.more { // of a further page: what there is stays, and the next key asks again
+			x.hits, x.next = nil, ""
+		}
 		return
 	}
 	if !m.more {

@@ -166,7 +166,7 @@ func (o *open) take(n news) {
 
 // part splits off the events before the one at i, as a segment of their own.
 func (s *segment) part(i int) *segment {
-	before := &segment{first: s.first, events: s.events[:i:i], whole: true}
+	before := &segment{first: s.first, events: slices.Clone(s.events[:i]), whole: true}
 	s.first, s.events, s.shown = s.first+uint64(i), slices.Clone(s.events[i:]), nil
 	return before
 }

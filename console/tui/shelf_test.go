@@ -30,6 +30,9 @@ type shelf struct {
 	breaks int   // so often following fails, behind what is stored
 	heard  map[schema.Transcript]func(follow.Item) error
 	typed  []schema.Event
+	gave   int           // rows of lists
+	ended  int           // searches that were not answered
+	leaves chan struct{} // each entry ends a follower
 }
 
 var began = time.Date(2026, 11, 27, 9, 14, 0, 0, time.UTC)
@@ -103,13 +106,22 @@ func (s *shelf) Transcripts(ctx context.Context, q sink.Query) (sink.Page, error
 		s.mu.Lock()
 		return sink.Page{}, ctx.Err()
 	}
-	var page sink.Page
+	var rows []sink.Summary
 	for _, r := range s.rows {
 		if q.Match(r) {
-			page.Transcripts = append(page.Transcripts, r)
+			rows = append(rows, r)
 		}
 	}
+	page := pageOfRows(rows, q.After)
+	s.gave += len(page.Transcripts)
 	return page, s.fails
+}
+
+// given is how many rows of lists were read.
+func (s *shelf) given() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gave
 }
 
 func (s *shelf) Transcript(_ context.Context, key schema.Transcript) (sink.Summary, error) {
@@ -144,7 +156,16 @@ func (s *shelf) Events(_ context.Context, key schema.Transcript, after uint64, l
 	}
 }
 
-func (s *shelf) Search(_ context.Context, q sink.SearchQuery) (sink.HitPage, error) {
+func (s *shelf) Search(ctx context.Context, q sink.SearchQuery) (sink.HitPage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stuck {
+		s.mu.Unlock()
+		<-ctx.Done()
+		s.mu.Lock()
+		s.ended++
+		return sink.HitPage{}, ctx.Err()
+	}
 	if strings.Trim(q.Text, ". ") == "" {
 		return sink.HitPage{}, sink.ErrNoWords
 	}
@@ -164,15 +185,27 @@ func (s *shelf) follow(ctx context.Context, key schema.Transcript, after uint64,
 	}
 	s.heard[key] = emit
 	s.mu.Unlock()
-	<-ctx.Done()
+	var err error
+	select {
+	case <-ctx.Done():
+	case <-s.leaves:
+		err = errors.New("the follower has gone")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.heard, key)
-	return nil
+	return err
 }
 
 func (s *shelf) replay(context.Context, schema.Transcript) iter.Seq2[schema.Event, error] {
 	return func(yield func(schema.Event, error) bool) {
+		s.mu.Lock()
+		err := s.fails
+		s.mu.Unlock()
+		if err != nil {
+			yield(schema.Event{}, err)
+			return
+		}
 		for _, e := range s.typed {
 			if !yield(e, nil) {
 				return

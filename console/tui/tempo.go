@@ -15,6 +15,7 @@ type tempo struct {
 	paused bool
 	idle   time.Duration // the longest wait; 0 = no limit
 	due    time.Time     // what is waited for; zero = nothing
+	goal   time.Time     // what is sought, and not reached yet; zero = nothing
 	change chan struct{} // closed by each change
 }
 
@@ -25,6 +26,32 @@ func (c *tempo) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now()
+}
+
+// here is the time that is sought, or Now.
+func (c *tempo) here() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.goal.IsZero() {
+		return c.goal
+	}
+	return c.now()
+}
+
+// sought says that a time is sought: until it is reached, the clock goes on as it did.
+func (c *tempo) sought(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.goal = at
+}
+
+// reached says that a time is not sought any more.
+func (c *tempo) reached(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.goal.Equal(at) {
+		c.goal = time.Time{}
+	}
 }
 
 func (c *tempo) now() time.Time {

@@ -26,6 +26,7 @@ type transcript struct {
 	mark   uint64    // event that was jumped to; 0 = none
 	taken  time.Time // when news came last
 	busy   bool      // events are being read for the page
+	jumps  int       // number of the last jump; one to the end counts
 	err    error     // of what was tried last
 	said   string    // in answer to a key, until the next one
 
@@ -49,6 +50,7 @@ type (
 		err    error
 	}
 	jumped struct { // events around one that was not on the page
+		jump   int // its number
 		a      anchor
 		events []schema.Event
 		err    error
@@ -98,7 +100,9 @@ func (t *transcript) update(msg tea.Msg) (tea.Cmd, turn) {
 		return t.open(m), nil
 	case came:
 		t.taken = time.Now()
-		t.take(m.news)
+		if !m.news.quiet {
+			t.take(m.news)
+		}
 		return tea.Batch(t.listen(), t.fill()), nil
 	case ceased:
 		if m.err == nil || t.ctx.Err() != nil {
@@ -116,8 +120,11 @@ func (t *transcript) update(msg tea.Msg) (tea.Cmd, turn) {
 		}
 		return t.fill(), nil
 	case jumped:
-		t.busy, t.err = false, m.err
-		if m.err == nil {
+		t.busy = false
+		if m.jump != t.jumps {
+			return t.fill(), nil // one has gone elsewhere since
+		}
+		if t.err = m.err; m.err == nil {
 			t.page.around(m.events, m.a)
 		}
 		return t.fill(), nil
@@ -133,14 +140,12 @@ func (t *transcript) update(msg tea.Msg) (tea.Cmd, turn) {
 	case found:
 		return t.foundIt(m), nil
 	case stopped:
-		if t.ctx.Err() == nil {
-			t.err = m.err
-		}
-		return nil, nil
+		t.player.ended, t.player.err = true, m.err
+		return t.playAgain(), nil
 	case tick:
 		return t.tick(), nil
 	case tea.MouseClickMsg:
-		t.click(m)
+		return t.click(m), nil
 	case tea.MouseWheelMsg:
 		t.page.scroll(wheel(m))
 		return t.fill(), nil
@@ -195,15 +200,16 @@ func (t *transcript) take(n news) {
 func (t *transcript) jump(a anchor) tea.Cmd {
 	a.seq = max(1, min(a.seq, t.page.head()))
 	t.mark = a.seq
+	t.jumps++
 	if t.page.has(a.seq) {
 		t.page.jump(a)
 		return t.fill()
 	}
 	t.busy = true
-	key := t.key()
+	key, jump := t.key(), t.jumps
 	return t.crew.command(t.ctx, func(ctx context.Context) tea.Msg {
-		m := jumped{a: a}
-		m.events, m.err = t.readAround(ctx, key, a.seq)
+		m := jumped{jump: jump, a: a}
+		m.events, m.err = readAround(ctx, t.o.Ledger, key, a.seq)
 		return to{t, m}
 	})
 }

@@ -8,8 +8,10 @@ import (
 )
 
 func (t *transcript) press(key string) (tea.Cmd, turn) {
-	if t.player != nil && t.control(key) {
-		return nil, nil
+	if t.player != nil {
+		if cmd, ok := t.control(key); ok {
+			return cmd, nil
+		}
 	}
 	page := max(1, t.page.height-2)
 	switch key {
@@ -29,6 +31,7 @@ func (t *transcript) press(key string) (tea.Cmd, turn) {
 		return t.jump(anchor{seq: 1}), nil
 	case "end", "G":
 		t.mark = 0
+		t.jumps++
 		t.page.toEnd()
 	case ":", "g":
 		t.asks = &prompt{label: ":"}
@@ -38,8 +41,8 @@ func (t *transcript) press(key string) (tea.Cmd, turn) {
 		if t.find != nil {
 			return t.findNext(key == "N"), nil
 		}
-		if key == "n" && t.player == nil {
-			return nil, neighbour{1}
+		if key == "n" {
+			return nil, t.next(1)
 		}
 	case "]":
 		return nil, t.next(1)
@@ -65,7 +68,7 @@ func (t *transcript) press(key string) (tea.Cmd, turn) {
 		}
 	case "esc":
 		if t.find != nil {
-			t.find = nil
+			t.endFind()
 			return nil, nil
 		}
 		return nil, back{}
@@ -79,7 +82,7 @@ func (t *transcript) next(by int) turn {
 	if t.player != nil {
 		return nil
 	}
-	return neighbour{by}
+	return neighbour{t.page.about.Key, by}
 }
 
 // say answers a key that changes the look.

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/steno-io/steno/schema"
 )
 
 // openNow reads where it stands, its end, and what is around the number that it is opened at.
@@ -22,15 +20,10 @@ func (t *transcript) openNow() tea.Cmd {
 			return to{t, m}
 		}
 		if from > 0 && (len(m.last) == 0 || from < m.last[0].StoreSeq) {
-			m.around, m.err = t.readAround(ctx, key, from)
+			m.around, m.err = readAround(ctx, t.o.Ledger, key, from)
 		}
 		return to{t, m}
 	})
-}
-
-// readAround reads what is around a number.
-func (t *transcript) readAround(ctx context.Context, key schema.Transcript, seq uint64) ([]schema.Event, error) {
-	return read(ctx, t.o.Ledger, key, seq-min(seq, readEvents/3), readEvents)
 }
 
 // later sends a message to the transcript after a while.
@@ -45,6 +38,7 @@ func (t *transcript) later(d time.Duration, msg tea.Msg) tea.Cmd {
 func (t *transcript) follow() tea.Cmd {
 	key, after := t.key(), t.page.head()
 	return t.crew.command(t.ctx, func(ctx context.Context) tea.Msg {
+		t.in.again()
 		return to{t, ceased{t.o.Follow(ctx, key, after, t.in.take)}}
 	})
 }

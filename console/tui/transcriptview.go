@@ -51,6 +51,9 @@ func (t *transcript) foot() []string {
 	if t.find != nil {
 		left += paint(accent, "  /"+render.Line(t.find.text))
 	}
+	if t.find != nil && t.find.end != nil {
+		left += paint(dim, "  looking for it …")
+	}
 	if t.said != "" {
 		left += paint(dim, "  "+render.Line(t.said))
 	}
@@ -70,6 +73,8 @@ func (t *transcript) stateWords() (style, words string) {
 	switch {
 	case t.err != nil:
 		return bad, "cannot read: " + render.Line(t.err.Error())
+	case t.player != nil && t.player.err != nil:
+		return bad, "cannot replay: " + render.Line(t.player.err.Error())
 	case t.player != nil && s.ended != nil:
 		return dim, "■ over: Space from the beginning"
 	case t.player != nil:
