@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/console/export"
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -47,6 +48,8 @@ md and html leave out raw records that say what another part of the page says, a
 tell how many; html has all events, as they are stored, at its end. Bytes of images
 and other files are named with their size: --format jsonl has them, or names the
 frame that does.
+
+md and html are made in memory, which takes some times the size of the stored events.
 
 All that was said is in it as it was said, secrets too. --out is written beside its
 place and put there when it is whole; without it, the export goes to stdout.
@@ -106,9 +109,18 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) error {
 		if f.out != "" {
 			name = f.out
 		}
-		fmt.Fprintf(a.err, "wrote %s: %s\n", name, wrote)
+		fmt.Fprintf(a.err, "wrote %s: %s%s\n", name, wrote, partly(t.Status))
 		return nil
 	})
+}
+
+// partly says of an export of what has not ended that it is a part.
+func partly(status schema.Status) string {
+	switch status {
+	case schema.StatusOpen, schema.StatusParked:
+		return "; a part: the recording is " + string(status)
+	}
+	return ""
 }
 
 // writeExport writes what is asked for, and says how much that is.

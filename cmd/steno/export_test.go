@@ -87,6 +87,11 @@ func TestAnExportOfWhatGoesOnSaysSo(t *testing.T) {
 	_, _, code := steno(t, "import", "--data", data, halfOf(t, "testdata/sacks.jsonl", 9))
 	require.Equal(t, exitRuntime, code, "it broke off")
 	require.Contains(t, ok(t, "ls", "--data", data, "--json"), `"status":"open"`)
+	for _, args := range [][]string{{"--format", "jsonl"}, {"--frames"}} {
+		_, says, code := steno(t, append([]string{"export", "--data", data}, args...)...)
+		require.Zero(t, code, says)
+		require.Contains(t, says, "; a part: the recording is open\n")
+	}
 	for _, format := range []string{"md", "html"} {
 		require.Contains(t, ok(t, "export", "--data", data, "--format", format), "This is a part: the recording had not ended", format)
 	}
