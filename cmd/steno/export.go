@@ -169,22 +169,41 @@ type exportFile struct {
 	file  *os.File // nil: stdout
 	to    string
 	force bool
+	there bool // it is written in its place: a device or a pipe, which nothing can take the place of
 }
 
 func newExportFile(stdout io.Writer, f exportFlags) (*exportFile, error) {
 	if f.out == "" {
 		return &exportFile{Writer: stdout}, nil
 	}
+	if f.force {
+		if to, err := filepath.EvalSymlinks(f.out); err == nil { // a link stays one
+			f.out = to
+		}
+		if info, err := os.Stat(f.out); err == nil && !info.Mode().IsRegular() {
+			file, err := os.OpenFile(f.out, os.O_WRONLY, 0)
+			if err != nil {
+				return nil, fmt.Errorf("export to %s: %w", f.out, err)
+			}
+			return &exportFile{Writer: file, file: file, to: f.out, there: true}, nil
+		}
+	}
 	file, err := os.CreateTemp(filepath.Dir(f.out), "."+filepath.Base(f.out)+".*") // readable by its owner alone
 	if err != nil {
 		return nil, fmt.Errorf("export to %s: %w", f.out, err)
 	}
-	return &exportFile{file, file, f.out, f.force}, nil
+	return &exportFile{Writer: file, file: file, to: f.out, force: f.force}, nil
 }
 
 // keep puts the file in its place.
 func (e *exportFile) keep() error {
 	if e.file == nil {
+		return nil
+	}
+	if e.there {
+		if err := e.file.Close(); err != nil {
+			return fmt.Errorf("export to %s: %w", e.to, err)
+		}
 		return nil
 	}
 	name := e.file.Name()
@@ -206,6 +225,9 @@ func (e *exportFile) keep() error {
 func (e *exportFile) discard() error {
 	if e.file == nil {
 		return nil
+	}
+	if e.there {
+		return e.file.Close()
 	}
 	return errors.Join(e.file.Close(), os.Remove(e.file.Name()))
 }

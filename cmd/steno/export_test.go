@@ -53,6 +53,23 @@ func TestExportsOfADirectory(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 
+	// A link stays one, and a device a device.
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(page, link))
+	ok(t, "export", "ce9f8754", "--data", data, "--out", link, "--force")
+	info, err = os.Lstat(link)
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink)
+	jsonl, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Equal(t, stored, string(jsonl))
+	null := filepath.Join(t.TempDir(), "null")
+	require.NoError(t, os.Symlink(os.DevNull, null))
+	ok(t, "export", "ce9f8754", "--data", data, "--out", null, "--force")
+	info, err = os.Stat(os.DevNull)
+	require.NoError(t, err)
+	require.False(t, info.Mode().IsRegular())
+
 	_, says, code = steno(t, "export", "ce9f8754", "--data", data, "--out", filepath.Join(dir, "none", "x"))
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, says, "export to "+filepath.Join(dir, "none", "x"))
