@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/console/export"
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -47,6 +48,8 @@ md and html leave out raw records that say what another part of the page says, a
 tell how many; html has all events, as they are stored, at its end. Bytes of images
 and other files are named with their size: --format jsonl has them, or names the
 frame that does.
+
+md and html are made in memory, which takes some times the size of the stored events.
 
 All that was said is in it as it was said, secrets too. --out is written beside its
 place and put there when it is whole; without it, the export goes to stdout.
@@ -106,9 +109,18 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) error {
 		if f.out != "" {
 			name = f.out
 		}
-		fmt.Fprintf(a.err, "wrote %s: %s\n", name, wrote)
+		fmt.Fprintf(a.err, "wrote %s: %s%s\n", name, wrote, partly(t.Status))
 		return nil
 	})
+}
+
+// partly says of an export of what has not ended that it is a part.
+func partly(status schema.Status) string {
+	switch status {
+	case schema.StatusOpen, schema.StatusParked:
+		return "; a part: the recording is " + string(status)
+	}
+	return ""
 }
 
 // writeExport writes what is asked for, and says how much that is.
@@ -157,22 +169,41 @@ type exportFile struct {
 	file  *os.File // nil: stdout
 	to    string
 	force bool
+	there bool // it is written in its place: a device or a pipe, which nothing can take the place of
 }
 
 func newExportFile(stdout io.Writer, f exportFlags) (*exportFile, error) {
 	if f.out == "" {
 		return &exportFile{Writer: stdout}, nil
 	}
+	if f.force {
+		if to, err := filepath.EvalSymlinks(f.out); err == nil { // a link stays one
+			f.out = to
+		}
+		if info, err := os.Stat(f.out); err == nil && !info.Mode().IsRegular() {
+			file, err := os.OpenFile(f.out, os.O_WRONLY, 0)
+			if err != nil {
+				return nil, fmt.Errorf("export to %s: %w", f.out, err)
+			}
+			return &exportFile{Writer: file, file: file, to: f.out, there: true}, nil
+		}
+	}
 	file, err := os.CreateTemp(filepath.Dir(f.out), "."+filepath.Base(f.out)+".*") // readable by its owner alone
 	if err != nil {
 		return nil, fmt.Errorf("export to %s: %w", f.out, err)
 	}
-	return &exportFile{file, file, f.out, f.force}, nil
+	return &exportFile{Writer: file, file: file, to: f.out, force: f.force}, nil
 }
 
 // keep puts the file in its place.
 func (e *exportFile) keep() error {
 	if e.file == nil {
+		return nil
+	}
+	if e.there {
+		if err := e.file.Close(); err != nil {
+			return fmt.Errorf("export to %s: %w", e.to, err)
+		}
 		return nil
 	}
 	name := e.file.Name()
@@ -194,6 +225,9 @@ func (e *exportFile) keep() error {
 func (e *exportFile) discard() error {
 	if e.file == nil {
 		return nil
+	}
+	if e.there {
+		return e.file.Close()
 	}
 	return errors.Join(e.file.Close(), os.Remove(e.file.Name()))
 }

@@ -53,6 +53,23 @@ func TestExportsOfADirectory(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 
+	// A link stays one, and a device a device.
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(page, link))
+	ok(t, "export", "ce9f8754", "--data", data, "--out", link, "--force")
+	info, err = os.Lstat(link)
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink)
+	jsonl, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Equal(t, stored, string(jsonl))
+	null := filepath.Join(t.TempDir(), "null")
+	require.NoError(t, os.Symlink(os.DevNull, null))
+	ok(t, "export", "ce9f8754", "--data", data, "--out", null, "--force")
+	info, err = os.Stat(os.DevNull)
+	require.NoError(t, err)
+	require.False(t, info.Mode().IsRegular())
+
 	_, says, code = steno(t, "export", "ce9f8754", "--data", data, "--out", filepath.Join(dir, "none", "x"))
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, says, "export to "+filepath.Join(dir, "none", "x"))
@@ -87,6 +104,11 @@ func TestAnExportOfWhatGoesOnSaysSo(t *testing.T) {
 	_, _, code := steno(t, "import", "--data", data, halfOf(t, "testdata/sacks.jsonl", 9))
 	require.Equal(t, exitRuntime, code, "it broke off")
 	require.Contains(t, ok(t, "ls", "--data", data, "--json"), `"status":"open"`)
+	for _, args := range [][]string{{"--format", "jsonl"}, {"--frames"}} {
+		_, says, code := steno(t, append([]string{"export", "--data", data}, args...)...)
+		require.Zero(t, code, says)
+		require.Contains(t, says, "; a part: the recording is open\n")
+	}
 	for _, format := range []string{"md", "html"} {
 		require.Contains(t, ok(t, "export", "--data", data, "--format", format), "This is a part: the recording had not ended", format)
 	}

@@ -20,11 +20,11 @@ type frameTimes struct {
 func (s *session) frameTimes(ctx context.Context, id schema.Identity) *frameTimes {
 	return &frameTimes{read: func() (map[uint64]time.Time, error) {
 		times := map[uint64]time.Time{}
-		for m, err := range topology.Read(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions), 1) {
+		for m, err := range topology.ReadHeaders(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions)) {
 			if err != nil {
 				return nil, err
 			}
-			f, err := schema.FrameFromHeader(m.Header, m.Data)
+			f, err := schema.FrameFromHeader(m.Header, nil)
 			if err != nil {
 				return nil, fmt.Errorf("read frame of %s: %w", id, err)
 			}

@@ -36,7 +36,10 @@ func contain(message string) string {
 		if !isTame(string(source)) {
 			break
 		}
-		changes := changesOf(source)
+		changes, ok := changesOf(source)
+		if !ok {
+			break
+		}
 		if len(changes) == 0 {
 			if whole, ok := closed(source); ok {
 				return string(whole)
@@ -71,8 +74,9 @@ func apply(source []byte, changes []change) []byte {
 func parse(source []byte) ast.Node { return commonMark.Parser().Parse(text.NewReader(source)) }
 
 // changesOf finds what must not stand as it is. Headings are told by their level: one that is low enough
-// stays.
-func changesOf(source []byte) (changes []change) {
+// stays. ok is false if something must not stand as it is and nobody knows how it could.
+func changesOf(source []byte) (changes []change, ok bool) {
+	ok = true
 	escape := func(at int) {
 		changes = append(changes, change{at: at, by: `\`})
 	}
@@ -87,11 +91,16 @@ func changesOf(source []byte) (changes []change) {
 			line := n.Lines().At(0)
 			if i := bytes.IndexByte(source[line.Start:line.Stop], '<'); i >= 0 {
 				escape(line.Start + i)
+			} else {
+				ok = false
 			}
 		case *ast.LinkReferenceDefinition: // it would hold for all messages of the page
-			if i := bytes.IndexByte(source[n.Pos():], '['); n.Pos() >= 0 && i >= 0 {
-				escape(n.Pos() + i)
+			at := n.Pos()
+			if at < 0 || bytes.IndexByte(source[at:], '[') < 0 {
+				ok = false
+				break
 			}
+			escape(at + bytes.IndexByte(source[at:], '['))
 		case *ast.Paragraph, *ast.TextBlock:
 			for _, line := range n.Lines().Sliced(0, n.Lines().Len()) {
 				if footnote.Match(line.Value(source)) { // likewise, on code hosts
@@ -99,12 +108,15 @@ func changesOf(source []byte) (changes []change) {
 				}
 			}
 		case *ast.Heading:
-			changes = append(changes, lowered(source, n)...)
+			lower, fits := lowered(source, n)
+			changes, ok = append(changes, lower...), ok && fits
 		case *ast.Image:
 			if at := n.Pos(); at >= 0 && at < len(source) && source[at] == '!' {
 				escape(at)
 			} else if at > 0 && source[at-1] == '!' {
 				escape(at - 1)
+			} else {
+				ok = false
 			}
 		case *ast.CodeSpan:
 			return ast.WalkSkipChildren, nil
@@ -117,33 +129,34 @@ func changesOf(source []byte) (changes []change) {
 		return ast.WalkContinue, nil
 	}
 	_ = ast.Walk(parse(source), visit) // visit gives no error
-	return changes
+	return changes, ok
 }
 
-// lowered makes a heading one of a lower level, or, where a line below it makes it one, text.
-func lowered(source []byte, n *ast.Heading) []change {
+// lowered makes a heading one of a lower level, or, where a line below it makes it one, text; ok is false if
+// it finds no way.
+func lowered(source []byte, n *ast.Heading) (changes []change, ok bool) {
 	at := n.Pos()
 	if at >= 0 && at < len(source) && source[at] == '#' {
 		if n.Level >= headingsFrom {
-			return nil
+			return nil, true
 		}
-		return []change{{at: at, by: strings.Repeat("#", headingsFrom-1)}}
+		return []change{{at: at, by: strings.Repeat("#", headingsFrom-1)}}, true
 	}
 	if n.Lines().Len() == 0 {
-		return nil
+		return nil, false
 	}
 	end := n.Lines().At(n.Lines().Len() - 1).Stop
 	if end > 0 && source[end-1] != '\n' {
 		next := bytes.IndexByte(source[end:], '\n')
 		if next < 0 {
-			return nil
+			return nil, false
 		}
 		end += next + 1
 	}
 	if i := bytes.IndexAny(source[end:], "=-"); i >= 0 {
-		return []change{{at: end + i, by: `\`}}
+		return []change{{at: end + i, by: `\`}}, true
 	}
-	return nil
+	return nil, false
 }
 
 // sentinel is a paragraph that no message has.

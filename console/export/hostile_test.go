@@ -155,7 +155,7 @@ var elements = map[string][]string{
 	"html": {"lang"}, "head": nil, "title": nil, "style": nil, "meta": {"charset", "http-equiv", "content", "name"}, "body": nil,
 	"header": nil, "main": {"id"}, "footer": nil, "article": {"class", "id"}, "h1": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil,
 	"p": {"class", "role", "id"}, "div": {"class", "id"}, "span": {"class", "aria-hidden"}, "dl": nil, "dt": nil, "dd": nil, "time": {"datetime"},
-	"a": {"class", "href", "rel", "title"}, "details": {"id", "class"}, "summary": nil, "pre": {"class", "tabindex", "data-info"}, "code": nil,
+	"a": {"class", "href", "rel", "title"}, "details": {"id", "class", "open"}, "summary": nil, "pre": {"class", "tabindex", "data-info"}, "code": nil,
 	"ol": {"class", "aria-label", "start"}, "ul": nil, "li": {"class"}, "del": nil, "ins": nil, "em": nil, "strong": nil, "q": nil, "hr": nil, "br": nil, "blockquote": nil,
 	"table": nil, "thead": nil, "tbody": nil, "tr": nil, "th": {"align"}, "td": {"align"}, "input": {"checked", "disabled", "type"},
 }

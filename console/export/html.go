@@ -269,6 +269,9 @@ func (d *item) line(k *reading.Line) {
 	d.Template, d.Class, d.Mark, d.Title, d.Words = "line", tones[k.Tone], k.Mark, k.What, k.More
 	if len(k.More) > longMore && k.Value != nil {
 		d.Template, d.Title = "folded", k.What+" · "+reading.BytesOf(len(k.Value))
+		if d.Open = standsOut(k.Tone); d.Open {
+			d.Title = k.Mark + " " + k.What + " · " + begin(k.More) + " · " + reading.BytesOf(len(k.Value))
+		}
 		d.Body = reading.Visible(string(k.Value))
 		if text, ok := reading.Unbase64(k.Value); ok {
 			d.Body = reading.Visible(text)

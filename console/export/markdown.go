@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/schema"
@@ -103,11 +104,35 @@ func (m *markdown) place(i *reading.Item) string {
 }
 
 // fold begins what is looked at on request only.
-func (m *markdown) fold(title string, i *reading.Item) {
+func (m *markdown) fold(title string, i *reading.Item) { m.details("<details>", title, i) }
+
+func (m *markdown) details(tag, title string, i *reading.Item) {
 	for _, f := range i.Flags {
 		title += " · " + string(f)
 	}
-	m.block("<details><summary>" + element(title+m.place(i)) + "</summary>")
+	m.block(tag + "<summary>" + element(title+m.place(i)) + "</summary>")
+}
+
+// opened writes what may be folded, and is not.
+func (m *markdown) opened(title string, i *reading.Item, block string) {
+	m.details("<details open>", title, i)
+	m.block(block)
+	m.block("</details>")
+}
+
+// standsOut reports whether a tone is of what no reader may miss.
+func standsOut(t reading.Tone) bool { return t == reading.Bad || t == reading.Warn }
+
+// begin is how a long line begins, cut between two characters.
+func begin(line string) string {
+	cut := min(longMore, len(line))
+	for cut < len(line) && cut > 0 && !utf8.RuneStart(line[cut]) {
+		cut--
+	}
+	if cut == len(line) {
+		return line
+	}
+	return line[:cut] + "…"
 }
 
 func (m *markdown) item(i *reading.Item) {
@@ -146,11 +171,15 @@ const longMore = 240
 func (m *markdown) says(i *reading.Item, k *reading.Line) {
 	head := k.Mark + " " + k.What
 	if len(k.More) > longMore && k.Value != nil {
+		if standsOut(k.Tone) {
+			m.opened(head+" · "+begin(k.More)+" · "+reading.BytesOf(len(k.Value)), i, value(k.Value))
+			return
+		}
 		m.folded(head+" · "+reading.BytesOf(len(k.Value)), i, value(k.Value))
 		return
 	}
 	text := inline(head)
-	if k.Tone == reading.Bad || k.Tone == reading.Warn {
+	if standsOut(k.Tone) {
 		text = "**" + text + "**"
 	}
 	if k.More != "" {

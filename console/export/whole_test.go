@@ -254,3 +254,17 @@ func holds(t *testing.T, name string, session uint32) (said int) {
 	}
 	return said
 }
+
+// A fault that is long to tell is open, and its head begins to tell it.
+func TestALongFaultIsOpen(t *testing.T) {
+	of := spoken("é")
+	message := strings.Repeat("é", 300)
+	of.Summary.Protocol = schema.A2A
+	of.Events = of.Events[:1]
+	of.Events[0].Source.Protocol = schema.A2A
+	of.Events[0].Kind = &schema.Raw{Source: "a2a/1.0/jsonrpc/GetTask/error", Value: schema.JSON(`{"jsonrpc":"2.0","id":1,"error":{"code":-3,"message":"` + message + `"}}`)}
+	for _, page := range []string{html(t, of), markdown(t, of)} {
+		require.Regexp(t, `<details[^>]* open(="")?>|<details open>`, page)
+		require.Regexp(t, `GetTask failed · -3 é{118}… · `, page)
+	}
+}
