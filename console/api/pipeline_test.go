@@ -35,9 +35,6 @@ func newPipeline(t *testing.T) *pipeline {
 	return &pipeline{Pipeline: p, t: t, ledger: p.Ledger, conn: p.Conn, js: p.Streams}
 }
 
-// background runs something until the returned function is called, which waits for it.
-func (p *pipeline) background(do func(context.Context) error) (stop func()) { return p.Background(do) }
-
 // options fills in what of the pipeline is not given.
 func (p *pipeline) options(o api.Options) api.Options { return p.Options(o) }
 

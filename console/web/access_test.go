@@ -13,7 +13,7 @@ import (
 // views are the pages of a console with something on each.
 func views(t *testing.T) (s *consoletest.Site, addresses map[string]string) {
 	s = site(t)
-	c := turns(s, "seen", 3)
+	c := turns(s, "seen", 2)
 	s.Indexed()
 	return s, map[string]string{
 		"list":       s.URL + "/",

@@ -1,15 +1,21 @@
 package web_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/console/consoletest"
 	"github.com/steno-io/steno/console/web/webtest"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
 )
 
 // elsewhere is where nothing listens and nobody may ask.
@@ -294,4 +300,58 @@ func TestHostileList(t *testing.T) {
 	tab.Go(s.URL + "/t/%3Cscript%3Ecanary()%3C/script%3E/w/r/0/1/1?seq=%3Cimg%20src=x%3E#%3Cscript%3E")
 	tab.There("body[data-view]")
 	require.Empty(t, webtest.Eval[[]string](tab, sound))
+}
+
+// TestHostilePeer has a peer of A2A attack in the names, keys, addresses and texts of what it sends.
+func TestHostilePeer(t *testing.T) {
+	s := site(t)
+	var file bytes.Buffer
+	at, no := time.Date(2026, 11, 29, 20, 0, 0, 0, time.UTC), 0
+	frame := func(from, channel string, o, http consoletest.Object) {
+		text, err := json.Marshal(o)
+		require.NoError(t, err)
+		line := consoletest.Object{"at": at, "from": from, "protocol": "a2a", "exchange": "x1", "chan": channel, "http": http, "text": string(text)}
+		if channel == "stream" {
+			no++
+			line["no"], line["text"] = no, "data: "+string(text)+"\n\n"
+		}
+		at = at.Add(time.Millisecond)
+		require.NoError(t, json.NewEncoder(&file).Encode(line))
+	}
+	tell := func(result consoletest.Object) {
+		frame("agent", "stream", consoletest.Object{"jsonrpc": "2.0", "id": "r", "result": result}, consoletest.Object{"status": 200, "content_type": "text/event-stream"})
+	}
+	said := func(text string) consoletest.Object {
+		return consoletest.Object{"messageId": "m" + text, "role": "ROLE_AGENT", "taskId": "t1", "contextId": "c1", "parts": []any{consoletest.Object{"text": "said " + text}},
+			"metadata": consoletest.Object{text: text}}
+	}
+	frame("client", "request", consoletest.Object{"jsonrpc": "2.0", "id": "r", "method": "SendStreamingMessage", "params": consoletest.Object{
+		"message": consoletest.Object{"messageId": "m0", "role": "ROLE_USER", "parts": []any{consoletest.Object{"text": hostile[0]}}}}},
+		consoletest.Object{"method": "POST", "path": "/v1rpc", "a2a_version": "1.0"})
+	tell(consoletest.Object{"task": consoletest.Object{"id": "t1", "contextId": "c1", "status": consoletest.Object{"state": "TASK_STATE_SUBMITTED"}}})
+	for i, text := range hostile {
+		tell(consoletest.Object{"artifactUpdate": consoletest.Object{"taskId": "t1", "contextId": "c1", "artifact": consoletest.Object{
+			"artifactId": fmt.Sprintf("a%d", i), "name": text, "description": text, "metadata": consoletest.Object{text: text},
+			"parts": []any{consoletest.Object{"text": "part " + text}, consoletest.Object{"data": consoletest.Object{text: []any{text}}},
+				consoletest.Object{"url": text, "filename": text, "mediaType": text}, consoletest.Object{"raw": "AAAA", "filename": text, "mediaType": "image/svg+xml"}}}}})
+		tell(consoletest.Object{"statusUpdate": consoletest.Object{"taskId": "t1", "contextId": "c1",
+			"status": consoletest.Object{"state": "TASK_STATE_WORKING", "message": said(text)}}})
+	}
+	tell(consoletest.Object{"statusUpdate": consoletest.Object{"taskId": "t1", "contextId": "c1",
+		"status": consoletest.Object{"state": "TASK_STATE_FAILED", "message": said(hostile[0])}}})
+	path := filepath.Join(t.TempDir(), "peer.jsonl")
+	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
+	key := s.Import(path).Transcript(0)
+	s.Stored(key, func(s sink.Summary) bool { return s.Head > uint64(len(hostile)) })
+	tab := open(t, address(s, key))
+	tab.There("[data-complete]")
+	shown := ""
+	whole(tab, func() {
+		require.Empty(t, webtest.Eval[[]string](tab, sound))
+		shown += tab.Text("[data-items]")
+	})
+	for _, want := range []string{"part <script>canary()</script>", "said <img src=x onerror=canary()>"} {
+		require.Contains(t, shown, want)
+	}
+	tab.Shot("peer")
 }

@@ -118,6 +118,7 @@ export class Transcript {
   }
 
   close() {
+    this.closed = true
     this.model.close()
     this.window.close()
     this.replay.close()
@@ -223,7 +224,7 @@ export class Transcript {
   // What changes.
 
   changed() {
-    if (!this.started) return
+    if (!this.started || this.closed) return
     const fold = this.fold
     if (this.seenFold !== fold) {
       this.seenFold = fold
@@ -234,7 +235,7 @@ export class Transcript {
     if (this.asked) return
     this.asked = requestAnimationFrame(() => {
       this.asked = 0
-      this.show()
+      if (!this.closed) this.show()
     })
   }
 
