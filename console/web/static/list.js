@@ -64,6 +64,7 @@ export class List {
       if (e.name === 'AbortError') return
       this.failed(e)
     }
+    if (document.body.dataset.ready === undefined) this.main.scrollTop = history.state?.top ?? 0
     document.body.dataset.ready = ''
     this.timer = setTimeout(() => this.look(), every)
   }
@@ -185,6 +186,9 @@ export class List {
     if (this.notice.textContent !== words) say(words)
     clear(this.notice).append(el('p.notice', { data: { error: e.code ?? 'unknown' } }, words, ' ', button('retry', 'Try again', () => this.load())))
   }
+
+  /** keepPlace remembers how far the reader had scrolled. */
+  keepPlace() { history.replaceState({ ...history.state, top: this.main.scrollTop }, '') }
 
   /** press does what a key says here. */
   press(e) {

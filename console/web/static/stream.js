@@ -25,6 +25,7 @@ export class Stream {
 
   open() {
     if (this.over || this.source !== null) return
+    if (document.hidden) this.watch() // it may have been opened behind another tab
     this.tell.connection('connecting')
     const source = this.source = new EventSource(of(this.key) + '/stream?after=' + this.cursor())
     source.onopen = () => this.tell.connection('live')

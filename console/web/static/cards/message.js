@@ -2,6 +2,7 @@
 
 import { el, setData } from '../dom.js'
 import { Growing } from '../markdown/growing.js'
+import { markdown } from '../markdown/render.js'
 import { attachmentWords } from '../readable.js'
 import { oneLine } from '../visible.js'
 import { count, size, span } from '../when.js'
@@ -48,8 +49,8 @@ export function message(view, item, before) {
     })
     nodes.push(more)
   }
-  const parts = item.open ? [] : attachments(view, item)
-  nodes.push(...parts)
+  const parts = item.open || view.isTyping(item) ? null : partsOf(view, item)
+  if (parts !== null) return { nodes: [el('div', { data: { text: true } }, parts)], grow: () => {}, body, grown }
   grow(s)
   return { nodes, grow, body, grown }
 }
@@ -75,13 +76,15 @@ function cut(s, length) {
   return s.slice(0, at > length - step / 2 ? at : length)
 }
 
-// attachments names what is not text, in the order in which it was sent.
-function attachments(view, item) {
-  const content = view.stored(item).kind.get('content')
-  return content.list().filter((p) => !(p.get('type').is('text') && p.get('text').text !== undefined)).map((p) => {
-    const words = attachmentWords(p)
+// partsOf shows a message whose parts are not all text, in the order in which they were sent; null where they are.
+function partsOf(view, item) {
+  const content = view.stored(item).kind.get('content').list()
+  const isText = (p) => p.get('type').is('text') && p.get('text').text !== undefined
+  if (content.every(isText)) return null
+  return content.map((p) => {
+    if (isText(p)) return el('div.md', { dir: 'auto' }, markdown(cut(p.get('text').text.trim(), long)))
+    const head = attachmentWords(p).join(' · ')
     const inner = p.get('resource').get('text').text
-    const head = words.join(' · ')
     return inner === undefined ? el('p.attachment', null, head)
       : folding(item, 'attachment.' + p.start, [head], () => [el('pre.text', null, inner.slice(0, 200_000))])
   })
@@ -98,7 +101,7 @@ export function thought(view, item) {
     const words = oneLine(line.slice(0, 200))
     if (first.textContent !== words) first.textContent = words
     const ms = view.tookMs(item)
-    const how = (item.open || view.isTyping(item) ? 'thinking' : 'thought') + (ms === null ? '' : view.isExact(item) ? ' for ' + span(ms) : ' for about ' + span(ms))
+    const how = (item.open || view.isTyping(item) ? 'thinking' : 'thought') + (ms === null || ms < 1 ? '' : view.isExact(item) ? ' for ' + span(ms) : ' for about ' + span(ms))
     if (took.textContent !== how) took.textContent = how
   }
   say(s)

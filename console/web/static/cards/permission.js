@@ -17,6 +17,7 @@ export function decide(v) {
   if (outcome.get('outcome').is('selected')) {
     a.chosen = outcome.get('optionId').text ?? ''
     const option = a.options.find((o) => o.id === a.chosen)
+    a.known = option !== undefined
     a.decided = option?.name ?? oneLine(a.chosen)
     a.allowed = option?.kind.startsWith('allow') ?? false
   } else if (outcome.get('outcome').kind === 'string') a.decided = oneLine(outcome.get('outcome').text)
@@ -24,19 +25,25 @@ export function decide(v) {
   return a
 }
 
-/** asksOf shows permissions, one below the other. */
-export function asksOf(asks) {
+/** asksOf shows permissions, one below the other. @param {boolean} over nobody will answer any more */
+export function asksOf(asks, over = false) {
   return asks.map((a) => {
     const open = a.decided === ''
     const by = a.policy && a.policy !== 'client' ? ' by policy ' + oneLine(a.policy) : ''
     return el('section.ask', { 'aria-label': 'Permission', data: { ask: true, decided: open ? 'open' : a.allowed ? 'yes' : 'no' } },
-      el('span.ask-word', null, open ? 'May it?' : a.allowed ? 'Allowed' + by : a.chosen ? 'Refused' + by : 'Not decided' + by),
+      el('span.ask-word', null, wordOf(a, open, over) + by),
       a.options.length > 0
         ? el('span.options', null, a.options.map((o) => el('span.option', { data: { option: o.id, chosen: o.id === a.chosen && !open } },
           o.id === a.chosen && !open ? el('span.chosen-mark', { 'aria-hidden': 'true' }, a.allowed ? '✓ ' : '✗ ') : null, o.name)))
         : el('span.aside', null, 'nothing to choose from'),
-      !open && !a.chosen ? el('span.aside', null, a.decided) : null)
+      !open && !(a.chosen && a.known) ? el('span.aside', null, a.decided) : null)
   })
+}
+
+function wordOf(a, open, over) {
+  if (open) return over ? 'Asked, not answered' : 'May it?'
+  if (a.chosen === null) return 'Not decided'
+  return a.allowed ? 'Allowed' : a.known ? 'Refused' : 'Answered'
 }
 
 /** permission makes the content of a permission that names no tool. */

@@ -16,7 +16,7 @@ export function plan(view, item) {
   const done = entries.filter((e) => e.status === 'completed').length
   const now = entries.find((e) => e.status === 'in_progress')
   const older = view.isOlder(item)
-  const head = [el('strong', null, 'plan'), el('span.aside', null, ' ' + done + ' of ' + entries.length + ' done' + (older && now ? ' · ' + now.text : '')), ...flagsOf(item)]
+  const head = [el('strong', null, 'plan'), entries.length === 0 ? null : el('span.aside', null, ' ' + done + ' of ' + entries.length + ' done' + (older && now ? ' · ' + now.text : '')), ...flagsOf(item)]
   const rows = () => [entries.length === 0 ? el('p.aside', null, '(nothing)') : el('ul.entries', null, entries.map((e) => el('li', { data: { entry: true, status: e.status } },
     el('span.entry-mark', { role: 'img', 'aria-label': words[e.status] ?? e.status }, marks[e.status] ?? '○'), el('span.entry-text', null, e.text),
     e.priority === 'high' ? el('span.aside', null, ' high') : null)))]

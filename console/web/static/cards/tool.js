@@ -128,7 +128,7 @@ export function tool(view, item) {
   const given = onlyTitle(s, label, title) ? [] : values(item, 'input', s.input)
   if (given.length > 0) body.append(el('section.given', { 'aria-label': 'Input' }, given))
   if (s.places.length > 0 && s.edits.length === 0 && !line(s.input).includes(s.places[0])) body.append(el('p.places', null, s.places.map((p) => el('code', null, oneLine(p)))))
-  if (s.asks.length > 0) body.append(...asksOf(s.asks))
+  if (s.asks.length > 0) body.append(...asksOf(s.asks, s.phase.phase === 'completed' || s.phase.phase === 'cancelled'))
   s.edits.forEach((d, n) => body.append(change(item, 'diff.' + n, d)))
   const got = s.output.present ? outputOf(item, s) : []
   if (got.length > 0) body.append(el('section.got', { 'aria-label': 'Output', data: { failed: s.failed || undefined } }, got))
