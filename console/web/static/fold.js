@@ -558,14 +558,19 @@ function rawACP(e, k) {
       return this.join(e, item)
     }
     const asked = this.make(e, 'permission', {})
-    this.questions.push({ item: asked, offered: namesOf(value.options) })
+    this.questions.push({ item: asked, offered: namesOf(value.options), large: value.ref !== undefined && value.options === undefined })
     return asked
   }
   if (source === 'session/request_permission/decision') {
     const item = this.asker(e, value.toolCallId)
-    if (item !== undefined) return this.join(e, item)
+    const large = this.questions.findLastIndex((q) => q.large) // such a request does not say which tool it is about
+    if (item !== undefined && (large < 0 || item.asks > (item.answers ?? 0))) {
+      item.answers = (item.answers ?? 0) + 1
+      return this.join(e, item)
+    }
     const offered = namesOf(value.offered)
-    const i = this.questions.findLastIndex((q) => q.offered === offered)
+    const named = item === undefined ? this.questions.findLastIndex((q) => !q.large && q.offered === offered) : -1
+    const i = named < 0 ? large : named
     return i < 0 ? this.make(e, 'permission', {}) : this.join(e, this.questions.splice(i, 1)[0].item)
   }
   if (source.startsWith('refused/')) return this.make(e, 'refused', { label: source.slice('refused/'.length) })

@@ -76,12 +76,10 @@ export class Replay {
     }
     const now = performance.now()
     clearTimeout(this.rebuild)
-    if (this.mode === 'off') {
-      if (!this.view.model.complete) return
-      if (now < this.notBefore) {
-        this.rebuild = setTimeout(() => this.changed(), this.notBefore - now)
-        return
-      }
+    if (this.mode === 'off' && !this.view.model.complete) return
+    if (now < this.notBefore && this.builtFold === fold) {
+      this.rebuild = setTimeout(() => this.changed(), this.notBefore - now)
+      return
     }
     this.build()
     this.notBefore = now + Math.max(1000, (performance.now() - now) * 30)
