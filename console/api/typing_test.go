@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/console/api"
+	"github.com/steno-io/steno/console/consoletest"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/translate"
@@ -97,7 +98,7 @@ func (f *folder) Fold(ctx context.Context, id schema.Identity, each func(*schema
 	f.begun <- struct{}{}
 	select {
 	case err := <-f.end:
-		return translate.NewCapture(id, catalogue, ""), err
+		return translate.NewCapture(id, consoletest.Catalogue(), ""), err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -31,12 +31,12 @@ const Within = time.Minute
 // Pipeline is a server with the real stages and ledger on it. It ends with the test.
 type Pipeline struct {
 	*natstest.Server
-	Ledger *sqlite.Ledger
-	Blobs  *topology.Blobs
-	Conn   *nats.Conn // consoles'
+	Ledger  *sqlite.Ledger
+	Blobs   *topology.Blobs
+	Conn    *nats.Conn          // consoles'
+	Streams jetstream.JetStream // on Conn
 
-	t  testing.TB
-	js jetstream.JetStream // on Conn
+	t testing.TB
 }
 
 // Catalogue has every protocol's translator.
@@ -58,8 +58,8 @@ func New(t testing.TB) *Pipeline {
 	w, err := stage.New(stage.Options{JS: js, Log: zerolog.Nop(), Catalogue: Catalogue()})
 	require.NoError(t, err)
 	p.Background(w.Run)
-	p.Conn, p.js = p.Connect(t)
-	p.Blobs, err = topology.OpenBlobs(t.Context(), p.js)
+	p.Conn, p.Streams = p.Connect(t)
+	p.Blobs, err = topology.OpenBlobs(t.Context(), p.Streams)
 	require.NoError(t, err)
 	return p
 }

@@ -19,10 +19,9 @@ type Site struct {
 	options api.Options
 }
 
-// Serve serves the pipeline's transcripts; what the options leave out is the pipeline's.
-func (p *Pipeline) Serve(o api.Options) *Site {
-	p.t.Helper()
-	o.Conn, o.JS, o.Blobs, o.Partitions = p.Conn, p.js, p.Blobs, p.Info.Partitions
+// Options fills in what the options leave out of the pipeline's.
+func (p *Pipeline) Options(o api.Options) api.Options {
+	o.Conn, o.JS, o.Blobs, o.Partitions = p.Conn, p.Streams, p.Blobs, p.Info.Partitions
 	if o.Ledger == nil {
 		o.Ledger = p.Ledger
 	}
@@ -30,9 +29,15 @@ func (p *Pipeline) Serve(o api.Options) *Site {
 		o.Search = p.Ledger
 	}
 	if o.Folder == nil {
-		o.Folder = &refold.Source{JS: p.js, Blobs: p.Blobs, Partitions: p.Info.Partitions, Versions: p.Ledger, Catalogue: Catalogue()}
+		o.Folder = &refold.Source{JS: p.Streams, Blobs: p.Blobs, Partitions: p.Info.Partitions, Versions: p.Ledger, Catalogue: Catalogue()}
 	}
-	s := &Site{Pipeline: p, options: o}
+	return o
+}
+
+// Serve serves the pipeline's transcripts; what the options leave out is the pipeline's.
+func (p *Pipeline) Serve(o api.Options) *Site {
+	p.t.Helper()
+	s := &Site{Pipeline: p, options: p.Options(o)}
 	s.listen("127.0.0.1:0")
 	return s
 }

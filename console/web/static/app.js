@@ -15,7 +15,7 @@ export function go(to, replace = false) {
   view?.keepPlace?.()
   if (url.href !== location.href || replace) history[replace ? 'replaceState' : 'pushState'](null, '', url)
   show()
-  if (document.body.dataset.view !== 'transcript') main.focus({ preventScroll: true })
+  if (document.body.dataset.view !== 'transcript') main.focus({ preventScroll: true, focusVisible: false })
 }
 
 function show() {

@@ -34,7 +34,7 @@ export function head(view) {
     badge.title = means
     records.setAttribute('aria-pressed', String(view.records))
     set(agent, oneLine(s.agent ?? ''))
-    set(counts, count(s.frames, 'frame') + ', ' + count(Math.max(s.events, view.model.seen), 'event'))
+    set(counts, (view.model.seen > s.events ? '' : count(s.frames, 'frame') + ', ') + count(Math.max(s.events, view.model.seen), 'event'))
     const end = view.fold.last || Date.parse(s.last_at)
     set(took, s.first_at && !Number.isNaN(end) ? span(Math.max(0, end - Date.parse(s.first_at))) : '')
   }

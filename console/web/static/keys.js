@@ -4,7 +4,7 @@ import { button, el } from './dom.js'
 
 const groups = [
   ['Everywhere', [['?', 'these keys'], ['/', 'search'], ['t', 'theme'], ['u', 'list'], ['Esc', 'close']]],
-  ['Reading', [['j k', 'next, previous'], ['g G', 'begin, end'], ['Enter', 'inspect; in the list: open'], ['o', 'fold, unfold'], ['c', 'copy link'], ['r', 'all records']]],
+  ['Reading', [['j k', 'next, previous'], ['J K', 'next, previous of the user’s'], ['g G', 'begin, end'], ['Enter', 'inspect; in the list: open'], ['o', 'fold, unfold'], ['c', 'copy link'], ['r', 'all records']]],
   ['Replay', [['Space', 'play, pause'], ['← →', '5 s back, on'], [', .', 'an item back, on'], ['[ ]', 'slower, faster'], ['Home End', 'begin, end'], ['l', 'live: leave the replay']]],
 ]
 
@@ -24,6 +24,8 @@ export function onKey(e, page) {
   const on = e.target
   const writes = on.matches?.('input:not([type=range]):not([type=checkbox]), select, textarea, [contenteditable]')
   if (writes) return
+  // what scrolls by itself has the keys that scroll
+  if (on.matches?.('[tabindex="0"]:not([data-scroller])') && /^(?:Arrow|Page|Home|End| )/.test(e.key)) return
   const presses = on.matches?.('button, summary, a[href], input[type=checkbox]')
   if (presses && (e.key === 'Enter' || e.key === ' ')) return
   let done = true

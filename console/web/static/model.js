@@ -9,6 +9,7 @@ import { Stream } from './stream.js'
 const atOnce = 1500 // events that are read before anything is shown, where the reader wants the end
 const page = 1000
 const first = 300 // events of the fold that is shown first
+const readable = 1500 // ms that a lag is shown at least
 const slice = 8 // ms of work between two frames
 
 export class Model {
@@ -26,6 +27,7 @@ export class Model {
     this.complete = false
     this.connection = 'connecting'
     this.lag = null
+    this.lagged = 0 // when it came
     this.ended = null
     this.fault = null // why reading goes on later
     this.abort = new AbortController()
@@ -178,20 +180,36 @@ export class Model {
 
   snapshot(s) {
     this.fold.snapshot(s)
-    if (this.lag !== null && this.lag.reason !== 'behind' && this.lag.reason !== 'parked') this.lag = null
+    if (this.lag !== null && this.lag.reason !== 'behind' && this.lag.reason !== 'parked') this.caughtUp()
     this.changed()
   }
 
   lags(l) {
     const over = l.reason === 'behind' && l.events === 0
-    if (!over) this.lag = l
+    if (!over) {
+      this.lag = l
+      this.lagged = performance.now()
+    }
     else if (this.lag?.reason === 'behind') this.lag = null
     this.changed()
   }
 
+  // caughtUp takes the lag back, not before it could be read.
+  caughtUp() {
+    const { lag } = this
+    const over = () => {
+      if (this.signal.aborted) return
+      if (this.lag === lag) this.lag = null
+      this.changed()
+    }
+    const rest = readable - (performance.now() - this.lagged)
+    if (rest > 0) setTimeout(over, rest)
+    else over()
+  }
+
   end(e) {
     this.ended = e
-    this.lag = null
+    if (this.lag !== null) this.caughtUp()
     if (e.status === 'ended') this.fold.finish()
     this.connectionIs('ended')
     this.summary.status = e.status

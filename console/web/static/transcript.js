@@ -100,7 +100,7 @@ export class Transcript {
 
   ready() {
     document.body.dataset.ready = ''
-    this.scroller.focus({ preventScroll: true })
+    this.scroller.focus({ preventScroll: true, focusVisible: false })
   }
 
   restore(place) {
@@ -123,6 +123,7 @@ export class Transcript {
   }
 
   close() {
+    this.closed = true
     this.model.close()
     this.window.close()
     this.replay.close()
@@ -228,7 +229,7 @@ export class Transcript {
   // What changes.
 
   changed() {
-    if (!this.started) return
+    if (!this.started || this.closed) return
     const fold = this.fold
     if (this.seenFold !== fold) {
       this.seenFold = fold
@@ -239,7 +240,7 @@ export class Transcript {
     if (this.asked) return
     this.asked = requestAnimationFrame(() => {
       this.asked = 0
-      this.show()
+      if (!this.closed) this.show()
     })
   }
 
@@ -375,12 +376,13 @@ export class Transcript {
     if (item !== null && (inspect || this.inspector.isOpen)) this.inspector.show(item)
   }
 
-  step(by) {
+  // step selects the next item, or the one before: of a kind, if one is given.
+  step(by, kind) {
     const all = this.fold.items
     const end = Math.min(this.limit, all.length)
     let i = this.selected === null ? this.fold.index(this.window.anchor?.item ?? all[0]) - (by > 0 ? 1 : 0) : this.fold.index(this.selected)
     do i += by
-    while (i >= 0 && i < end && !this.isShown(all[i]))
+    while (i >= 0 && i < end && (!this.isShown(all[i]) || kind !== undefined && all[i].kind !== kind))
     if (i < 0 || i >= end) return
     this.select(all[i])
     this.window.reveal(all[i])
@@ -407,6 +409,8 @@ export class Transcript {
     switch (e.key) {
       case 'j': case 'ArrowDown': if (e.key === 'ArrowDown' && item === null) return false; this.step(1); return true
       case 'k': case 'ArrowUp': if (e.key === 'ArrowUp' && item === null) return false; this.step(-1); return true
+      case 'J': this.step(1, 'user'); return true
+      case 'K': this.step(-1, 'user'); return true
       case 'Enter': if (item === null) return false; this.inspector.isOpen && this.inspector.item === item ? this.inspector.hide() : this.select(item, true); return true
       case 'o': this.foldSelected(); return true
       case 'c': this.copyLink(); return true

@@ -4,6 +4,7 @@
 import { Heights } from './heights.js'
 
 const near = 500 // px around the view that are in the document as well
+const atOnce = 5 // new rows outside the view that are made in one frame
 const onPaper = 3000 // rows of a list that is printed whole
 const bottom = 24 // px from the end that still count as being there
 
@@ -145,6 +146,7 @@ export class Window {
     this.inFrame = true
     try {
       this.resized()
+      this.left = this.isWhole ? Infinity : atOnce
       for (let turn = 0; turn < 5; turn++) {
         this.arrange()
         this.fill(this.wanted())
@@ -199,13 +201,7 @@ export class Window {
 
   fill(top) {
     const items = this.view.items()
-    const y = top - this.offset
-    const around = this.isWhole ? Infinity : near
-    const from = this.heights.at(Math.max(0, y - around))
-    const want = []
-    for (let to = from, top = this.heights.top(from), end = y + this.high + around; to < this.count && top < end; top += this.heights.all[to++]) {
-      if (this.view.shown(items[to])) want.push(to)
-    }
+    const want = this.range(top, items).filter((i) => this.view.shown(items[i]))
     const keep = new Set()
     for (const i of want) keep.add(items[i])
     for (const [item, row] of this.rows) {
@@ -232,6 +228,28 @@ export class Window {
     this.from = want.length > 0 ? want[0] : 0
     this.to = want.length > 0 ? want[want.length - 1] + 1 : 0
     this.pad()
+  }
+
+  // range are the indexes of the items whose rows are to be there: all that are in sight, and of those around it as many
+  // as one frame has the time for.
+  range(top, items) {
+    const y = top - this.offset
+    const around = this.isWhole ? Infinity : near
+    const upTo = (i, end) => {
+      for (let t = this.heights.top(i); i < this.count && t < end; t += this.heights.all[i++]);
+      return i
+    }
+    let from = this.heights.at(Math.max(0, y))
+    let to = upTo(from, y + this.high)
+    const first = this.heights.at(Math.max(0, y - around))
+    const last = upTo(to, y + this.high + around)
+    let left = this.left
+    const isNew = (i) => this.view.shown(items[i]) && !this.rows.has(items[i])
+    while (to < last && !(isNew(to) && left-- <= 0)) to++
+    while (from > first && !(isNew(from - 1) && left-- <= 0)) from--
+    this.left = Math.max(0, left)
+    if (to < last || from > first) this.ask()
+    return Array.from({ length: to - from }, (_, n) => from + n)
   }
 
   // pad stands for the rows that are not there.

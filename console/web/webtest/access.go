@@ -10,29 +10,30 @@ import (
 // Control is what somebody who does not see the page is offered to act on.
 type Control struct{ Role, Name string }
 
-// Controls are the elements that can have the focus, as the browser tells them to a screen reader.
-func (tab *Tab) Controls() (all []Control) {
-	tab.t.Helper()
-	tree := call(tab, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-	for _, n := range tree.Nodes {
-		if n.Ignored || !focusable(n) || said(n.Role) == "RootWebArea" {
-			continue
-		}
-		all = append(all, Control{Role: said(n.Role), Name: strings.TrimSpace(said(n.Name))})
-	}
-	return all
+// String says role and name.
+func (c Control) String() string { return fmt.Sprintf("%s %q", c.Role, c.Name) }
+
+// Access is what the browser tells a screen reader of a page.
+type Access struct {
+	Controls []Control           // what can have the focus
+	Roles    map[string][]string // of everything, with their names
 }
 
-// Roles are the roles of everything that a screen reader is told of, with their names.
-func (tab *Tab) Roles() map[string][]string {
+// Access gives what a screen reader is told now.
+func (tab *Tab) Access() Access {
 	tab.t.Helper()
-	all := map[string][]string{}
+	a := Access{Roles: map[string][]string{}}
 	for _, n := range call(tab, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{}).Nodes {
-		if !n.Ignored {
-			all[said(n.Role)] = append(all[said(n.Role)], said(n.Name))
+		if n.Ignored {
+			continue
+		}
+		role, name := said(n.Role), strings.TrimSpace(said(n.Name))
+		a.Roles[role] = append(a.Roles[role], name)
+		if focusable(n) && role != "RootWebArea" {
+			a.Controls = append(a.Controls, Control{Role: role, Name: name})
 		}
 	}
-	return all
+	return a
 }
 
 func focusable(n *accessibility.Node) bool {
@@ -50,6 +51,3 @@ func said(v *accessibility.Value) string {
 	}
 	return strings.Trim(string(v.Value), `"`)
 }
-
-// String says role and name.
-func (c Control) String() string { return fmt.Sprintf("%s %q", c.Role, c.Name) }
