@@ -134,3 +134,64 @@ func TestA2A(t *testing.T) {
 	tab.There(item("stop"))
 	tab.Shot("a2a")
 }
+
+// TestTheListShowsWhatIsSo hides connections, and takes away rows that fit its filters no more.
+func TestTheListShowsWhatIsSo(t *testing.T) {
+	s := site(t)
+	c := s.Talk("default", "one")
+	c.Prompt("How many?")
+	c.Has(2)
+	tab := open(t, s.URL+"/?status=open")
+	row := `[data-key="` + c.Key.String() + `"]`
+	connection := `[data-key="` + c.Transcript(0).String() + `"]`
+	tab.There(row)
+	tab.Await(`!document.querySelector(%s)?.checkVisibility()`, webtest.Quote(connection))
+	tab.Click(`[data-action="connections"]`)
+	tab.Await(`document.querySelector(%s)?.checkVisibility()`, webtest.Quote(connection))
+	c.Stop("end_turn")
+	c.Close()
+	tab.Gone(row)
+	tab.There("[data-empty]")
+}
+
+// TestALongListIsKeptInStep has a row far down change and one go, of a list that has several pages.
+func TestALongListIsKeptInStep(t *testing.T) {
+	s := site(t)
+	tab := open(t, s.URL+"/search")
+	tab.Do(`(() => {
+		window.all = Array.from({ length: 250 }, (_, i) => ({ key: "default/w/r" + i + "/0/1/1", title: "T" + i, status: "open", agent: "mill", protocol: "acp",
+			events: 1, frames: 1, labels: {}, empty: false, added_at: new Date(Date.UTC(2026, 10, 1) - i * 60000).toISOString() }));
+		window.asked = 0;
+		const real = window.fetch;
+		window.fetch = async (path, o) => {
+			const u = new URL(path, location.href);
+			if (u.pathname !== "/v1/transcripts") return real(path, o);
+			asked++;
+			if (window.down) throw new TypeError("down");
+			const after = u.searchParams.get("after") ?? "", from = after === "" ? 0 : all.findIndex((t) => t.key === after) + 1;
+			const transcripts = all.slice(from, from + 100);
+			return new Response(JSON.stringify({ transcripts, next: from + 100 < all.length ? transcripts.at(-1).key : "" }));
+		};
+		document.querySelector('a[href="/"]').click();
+	})()`)
+	tab.There("[data-list]")
+	tab.There(`[data-key="default/w/r0/0/1/1"]`)
+	tab.Do(`document.querySelector("#main").scrollTop = 1e6`)
+	tab.There(`[data-key="default/w/r199/0/1/1"]`)
+	tab.Do(`document.querySelector("#main").scrollTop = 1e6`)
+	tab.There(`[data-key="default/w/r249/0/1/1"]`)
+	tab.Await(`document.querySelector("[data-list]").dataset.count === "250"`)
+	tab.Do(`all[230].status = "ended"; all.splice(150, 1)`)
+	tab.There(`[data-key="default/w/r230/0/1/1"][data-status="ended"]`)
+	tab.Gone(`[data-key="default/w/r150/0/1/1"]`)
+	tab.Await(`document.querySelector("[data-list]").dataset.count === "249" && document.querySelector("[data-list]").dataset.end === ""`)
+
+	// Where the server goes away it is asked again after a pause.
+	tab.Do(`window.down = true; document.querySelector('[data-filter="status"]').dispatchEvent(new Event("change", { bubbles: true }))`)
+	tab.There(`[data-error="unreachable"]`)
+	tab.Do(`window.asked = 0; window.down = false`)
+	tab.Gone(`[data-error]`)
+	tab.Do(`window.down = true; document.querySelector("#main").scrollTop = 1e6; window.asked = 0`)
+	tab.There(`[data-error="unreachable"]`)
+	require.Less(t, webtest.Eval[int](tab, "asked"), 10)
+}

@@ -63,7 +63,7 @@ export function faultText(fault) {
 }
 
 const arms = ['task', 'message', 'statusUpdate', 'artifactUpdate']
-const kinds = { task: 'task', message: 'message', 'status-update': 'statusUpdate', 'artifact-update': 'artifactUpdate' }
+const kinds = { __proto__: null, task: 'task', message: 'message', 'status-update': 'statusUpdate', 'artifact-update': 'artifactUpdate' }
 
 /** armsOf finds the objects in an answer: {kind, value}. */
 export function armsOf(v, depth = 0) {
@@ -110,12 +110,15 @@ export function statusOf(v) {
 
 const numbers = ['unknown', 'submitted', 'working', 'completed', 'failed', 'canceled', 'input-required', 'rejected', 'auth-required']
 
+// Tables that words of a peer are looked up in inherit nothing.
+const otherwise = { __proto__: null, cancelled: 'canceled', unspecified: 'unknown' }
+
 /** stateOf is a status's state, as 0.3 spells it. */
 export function stateOf(status) {
   const v = status.kind === 'object' ? field(status, 'state') : status
   if (v.kind === 'number') return numbers[v.raw] ?? v.raw
   const word = (v.text ?? '').toLowerCase().replaceAll('_', '-').replace(/^task-state-/, '').replace(/^taskstate\./, '')
-  return { cancelled: 'canceled', unspecified: 'unknown' }[word] ?? word
+  return otherwise[word] ?? word
 }
 
 /** partsOf are the parts of a message or an artifact. */

@@ -1,6 +1,7 @@
 // What the flags of events mean, one sentence each, as the schema has them.
 
 export const flags = {
+  __proto__: null,
   late: 'The frame came after its turn’s end, or after the capture’s close.',
   replayed: 'The agent sent it as history between a session/load or session/resume and its answer.',
   partial: 'The message was cut by the end of the capture or of its stream.',

@@ -23,7 +23,7 @@ import { read } from './json.js'
 const update = 'session/update/'
 const shownElsewhere = new Set(['session/prompt', update + 'tool_call', update + 'tool_call_update',
   update + 'user_message_chunk', update + 'agent_message_chunk', update + 'agent_thought_chunk'])
-const roles = { User: 'user', Assistant: 'agent' }
+const roles = { __proto__: null, User: 'user', Assistant: 'agent' }
 
 /** Fold takes events in the order of their numbers, and what is typed between them. */
 export class Fold {
@@ -39,7 +39,11 @@ export class Fold {
     this.open = new Map()
     this.cards = new Map()
     this.uses = new Map()
-    this.closed = new Set()
+    this.closed = new Map() // messages that are stored, each with the frame that ended it
+    this.notes = new Map() // of tasks: the frame that stored progress last, and its words
+    this.stops = new Map() // of tasks: the frame that ended it
+    this.ending = [] // open ones that have ended, as a snapshot says, before an event that is on its way
+    this.seq = 0 // number of the last event
     this.ids = 0
     this.workers = [] // frames at which events were emitted, ascending, and when
     this.times = []
@@ -53,7 +57,7 @@ export class Fold {
     this.progressWorker = -1
     this.begun = new Map()
     this.plan = null
-    this.question = null // the permission of no tool that waits
+    this.questions = [] // permissions of no tool, as they were asked
     this.origin = ''
     this.shown = 0 // items that are not hidden
     this.version = 0 // counts changes of the order
@@ -74,11 +78,24 @@ export class Fold {
     if (e.a2a && e.source.task_id && e.kind.kind !== 'Raw') this.tasks.add(e.source.task_id)
     this.settleFault(e)
     const kind = e.kind
-    const item = handlers[kind.kind]?.call(this, e, kind, source) ?? this.make(e, 'record', { label: kind.kind })
+    const item = this.itemFor(e, kind, source)
     this.itemOf[e.store_seq] = item
     this.atOf[e.store_seq] = at
     this.own(e, item)
     this.chain(e, item)
+    this.seq = e.store_seq
+    if (this.ending.length > 0) this.sweep()
+  }
+
+  // itemFor is the item that an event is or joins. One that cannot be read as what it should be is a record: nothing
+  // that is said may keep the rest from being read.
+  itemFor(e, kind, source) {
+    try {
+      return handlers[kind.kind]?.call(this, e, kind, source) ?? this.make(e, 'record', { label: kind.kind })
+    } catch (fault) {
+      console.error(fault)
+      return this.make(e, 'record', { label: kind.kind })
+    }
   }
 
   // make makes an item of an event that is one by itself.
@@ -251,13 +268,14 @@ export class Fold {
 
   // What is typed.
 
-  // typist is the item of an open message.
-  typist(channel, role, id, e, more) {
+  // typist is the item of an open message, as it stands at a frame. A piece from before its message's end is late; one
+  // from after it is of another message that has the same id.
+  typist(channel, role, id, e, frame) {
     const key = messageKey(role, channel, id)
-    if (this.closed.has(key)) return null
+    if (frame <= this.closed.get(key)) return null
     let item = this.open.get(key)
     if (item === undefined) {
-      item = this.make(e, messageKind(role, channel), { open: true, text: '', key, fromPieces: !(e.worker_seq % 1), ...more })
+      item = this.make(e, messageKind(role, channel), { open: true, text: '', key, began: frame, role, fromPieces: !(e.worker_seq % 1) })
       this.open.set(key, item)
     }
     return item
@@ -270,21 +288,21 @@ export class Fold {
     e.at = at
     e.place = firstFrame(e)
     const k = e.kind
-    if (k.kind === 'Delta') return this.type(this.typist('answer', 'Assistant', k.message_id, e), k.text_fragment, k.reset, at)
+    if (k.kind === 'Delta') return this.type(this.typist('answer', 'Assistant', k.message_id, e, e.worker_seq), k.text_fragment, k.reset, at)
     const d = k.kind === 'Progress' ? k.detail : {}
-    if (d.detail === 'Thinking') return this.type(this.typist('thought', 'Assistant', d.message_id, e), d.text, d.reset, at)
+    if (d.detail === 'Thinking') return this.type(this.typist('thought', 'Assistant', d.message_id, e, e.worker_seq), d.text, d.reset, at)
     if (d.detail === 'Note') {
-      const item = this.noting(e)
+      const item = this.noting(e, e.worker_seq)
       return this.type(item, (item.text !== '' && !/\s$/.test(item.text) && !/^\s/.test(d.text) ? '\n' : '') + d.text, false, at)
     }
     return null
   }
 
-  noting(e) {
-    const key = 'note\0' + (e.source?.task_id ?? '')
+  noting(e, frame) {
+    const key = noteKey(e)
     let item = this.open.get(key)
     if (item === undefined) {
-      item = this.make(e, 'note', { open: true, text: '', key })
+      item = this.make(e, 'note', { open: true, text: '', key, began: frame })
       this.open.set(key, item)
     }
     return item
@@ -299,13 +317,29 @@ export class Fold {
     return item
   }
 
-  /** snapshot takes all that is open: it takes the place of what was typed. */
+  /**
+   * snapshot takes all that is open: it takes the place of what was typed. What is not in it has ended: it stays until
+   * the event comes that it became, if it became one.
+   */
   snapshot(s) {
-    for (const n of s.notes ?? []) this.say(this.noting(this.here({ task_id: n.task_id, protocol: 'a2a' })), n.text)
-    for (const m of s.messages) {
-      const item = this.typist(m.channel, m.role, m.message_id, this.here({ task_id: m.task_id }))
-      if (item !== null) this.say(item, m.text)
+    const after = s.frame + 0.5 // it tells how that frame left things
+    const there = new Set()
+    for (const n of s.notes ?? []) {
+      const item = this.noting(this.here({ task_id: n.task_id, protocol: 'a2a' }), after)
+      this.say(item, n.text)
+      there.add(item)
     }
+    for (const m of s.messages) {
+      const item = this.typist(m.channel, m.role, m.message_id, this.here({ task_id: m.task_id }), after)
+      if (item === null) continue
+      this.say(item, m.text)
+      there.add(item)
+    }
+    this.ending = []
+    for (const item of this.open.values()) {
+      if (!there.has(item) && item.began <= s.frame) this.ending.push({ item, seq: s.ordinal })
+    }
+    this.sweep()
     for (const t of s.tools) {
       const tool = t.tool ?? t
       let item = this.cards.get(tool.toolId)
@@ -316,9 +350,67 @@ export class Fold {
         this.uses.set(tool.toolId, tool.toolId)
       }
       item.live = tool
+      item.liveAt = s.frame
       item.phase = tool.state.phase
       this.touch(item)
     }
+  }
+
+  // sweep takes away what has ended and became none of the events up to now.
+  sweep() {
+    this.ending = this.ending.filter(({ item, seq }) => {
+      if (this.seq >= seq) this.forget(item)
+      return item.open && this.seq < seq
+    })
+  }
+
+  // forget takes away what was typed and became no event of its own.
+  forget(item) {
+    if (this.open.get(item.key) !== item) return
+    this.open.delete(item.key)
+    item.open = false
+    this.remove(item)
+  }
+
+  /** finish takes away all that is open: the transcript has ended. */
+  finish() {
+    for (const item of [...this.open.values()]) this.forget(item)
+  }
+
+  /** adopt takes over what is open in another fold, save what has ended in this one. @param {Fold} other */
+  adopt(other) {
+    for (const [key, item] of other.open) {
+      if (this.isOver(item) || this.open.has(key)) continue
+      const copy = { ...item, id: ++this.ids }
+      this.open.set(key, copy)
+      this.insert(copy)
+    }
+    this.ending = other.ending.map((x) => ({ item: this.open.get(x.item.key), seq: x.seq })).filter((x) => x.item !== undefined)
+    this.sweep()
+    for (const [key, theirs] of other.cards) {
+      if (theirs.live === undefined) continue
+      let ours = this.cards.get(key)
+      if (ours === undefined) {
+        if (theirs.seq > 0) continue // it stands in an event that is not here yet
+        this.insert(ours = { ...theirs, id: ++this.ids })
+        this.cards.set(key, ours)
+        this.uses.set(theirs.tool.split('#')[0], key)
+        this.uses.set(key, key)
+        continue
+      }
+      if (ours.stated > theirs.liveAt) continue
+      ours.live = theirs.live
+      ours.liveAt = theirs.liveAt
+      ours.phase = theirs.phase
+      this.touch(ours)
+    }
+  }
+
+  // isOver reports whether what is open in another fold has ended in this one.
+  isOver(item) {
+    if (item.began <= this.closed.get(item.key) || item.began <= this.stops.get(item.task)) return true
+    const note = this.notes.get(item.key)
+    return note !== undefined && item.began <= note.frame && note.words.startsWith(wordsOf(item.text))
   }
 
   say(item, text) {
@@ -334,9 +426,15 @@ export class Fold {
     return { place: frame, worker_seq: frame, part: ++this.ids, at: Number.isNaN(this.last) ? Date.now() : this.last, source }
   }
 
-  // close makes an open item the stored one that it was the beginning of; undefined if it was not typed.
+  // stopped takes away what of a task was typed and said nothing new.
+  stopped(e) {
+    const task = e.source.task_id ?? ''
+    this.stops.set(task, e.worker_seq)
+    for (const item of [...this.open.values()]) if (item.task === task && item.began <= e.worker_seq) this.forget(item)
+  }
+
+  // closing makes an open item the stored one that it was the beginning of; undefined if it was not typed.
   closing(key, e, kind) {
-    this.closed.add(key)
     const item = this.open.get(key)
     if (item === undefined) return undefined
     this.open.delete(key)
@@ -356,10 +454,14 @@ export class Fold {
 }
 
 const handlers = {
+  __proto__: null,
+
   Message(e, k) {
     const role = k.role?.role ?? ''
     const kind = messageKind(role, k.channel)
-    const item = this.closing(messageKey(role, k.channel, k.message_id), e, kind) ?? this.make(e, kind, {})
+    const key = messageKey(role, k.channel, k.message_id)
+    this.closed.set(key, e.worker_seq)
+    const item = this.closing(key, e, kind) ?? this.make(e, kind, {})
     item.size = k.text.length
     item.role = role
     item.revision = k.revision ?? 0
@@ -385,6 +487,7 @@ const handlers = {
     const item = this.card(e, k.tool.toolId)
     const state = k.tool.state
     item.live = undefined
+    item.stated = e.worker_seq
     item.name = k.tool.title || k.tool.name || item.name
     item.phase = state.phase
     item.success = state.success
@@ -399,8 +502,12 @@ const handlers = {
     if (!e.a2a) return this.make(e, 'note', { size: d.text.length })
     this.told = e.worker_seq
     const task = e.source.task_id ?? ''
-    const item = this.closing('note\0' + task, e, 'note') ?? this.make(e, 'note', {})
-    this.closed.delete('note\0' + task)
+    const key = noteKey(e)
+    const words = wordsOf(d.text)
+    this.notes.set(key, { frame: e.worker_seq, words })
+    // The fold's own remarks are notes, too: only one that says what was typed is what that became.
+    const typed = this.open.get(key)
+    const item = typed !== undefined && words.startsWith(wordsOf(typed.text)) && this.closing(key, e, 'note') || this.make(e, 'note', {})
     item.size = d.text.length
     for (const s of this.begun.get(task) ?? []) {
       if (s.frame >= e.worker_seq || !d.text.startsWith(s.text)) continue
@@ -414,6 +521,7 @@ const handlers = {
 
   Stop(e, k) {
     this.told = e.worker_seq
+    if (e.a2a) this.stopped(e)
     return this.make(e, 'stop', { reason: k.reason?.stop ?? '' })
   },
 
@@ -449,19 +557,31 @@ function rawACP(e, k) {
       item.asks++
       return this.join(e, item)
     }
-    return this.question = this.make(e, 'permission', {})
+    const asked = this.make(e, 'permission', {})
+    this.questions.push({ item: asked, offered: namesOf(value.options), large: value.ref !== undefined && value.options === undefined })
+    return asked
   }
   if (source === 'session/request_permission/decision') {
     const item = this.asker(e, value.toolCallId)
-    if (item !== undefined) return this.join(e, item)
-    const question = this.question
-    this.question = null
-    return question === null ? this.make(e, 'permission', {}) : this.join(e, question)
+    const large = this.questions.findLastIndex((q) => q.large) // such a request does not say which tool it is about
+    if (item !== undefined && (large < 0 || item.asks > (item.answers ?? 0))) {
+      item.answers = (item.answers ?? 0) + 1
+      return this.join(e, item)
+    }
+    const offered = namesOf(value.offered)
+    const named = item === undefined ? this.questions.findLastIndex((q) => !q.large && q.offered === offered) : -1
+    const i = named < 0 ? large : named
+    return i < 0 ? this.make(e, 'permission', {}) : this.join(e, this.questions.splice(i, 1)[0].item)
   }
   if (source.startsWith('refused/')) return this.make(e, 'refused', { label: source.slice('refused/'.length) })
   if (source === 'stderr' || last === 'noise') return this.make(e, 'noise', { label: source === 'stderr' ? 'stderr' : 'noise', size: 200 })
   if (last === 'open' || last === 'close' || last === 'gap') return this.make(e, 'control', { label: last })
   return this.make(e, 'record', { label: recordLabel(source) })
+}
+
+// namesOf are the names of a permission's options, by which an answer finds what was asked.
+function namesOf(options) {
+  return JSON.stringify(Array.isArray(options) ? options.map((o) => o?.name || o?.optionId || '?') : [])
 }
 
 function recordLabel(source) {
@@ -513,9 +633,9 @@ function rawA2A(e, k, source) {
 function openA2A(e, value) {
   if (typeof value.peer === 'string' && value.peer !== '') this.peer = value.peer
   const words = [value.upstream, ...Object.entries(value.labels ?? {}).map((l) => l.join('='))].filter(Boolean).join(' · ')
-  const again = this.origin !== '' && words === this.origin
+  const again = words === '' || words === this.origin
   this.origin = words
-  return again ? this.hide(e, { label: 'open' }) : this.make(e, 'control', { label: 'open' })
+  return again && !e.flags?.includes('unrecognised') ? this.hide(e, { label: 'open' }) : this.make(e, 'control', { label: 'open' })
 }
 
 // closeA2A is how a recording ended. The end of an exchange is nothing to read, unless it broke off.
@@ -552,6 +672,11 @@ function before(a, b) {
 
 // lane keeps the tools of a replayed history apart from those that ran: they may have the same ids.
 function lane(e, id) { return e.flags?.includes('replayed') ? 'replayed\0' + id : id }
+
+function noteKey(e) { return 'note\0' + (e.source?.task_id ?? '') }
+
+// wordsOf is a text without white space.
+function wordsOf(s) { return s.replace(/\s+/g, '') }
 
 function messageKey(role, channel, id) { return role + '\0' + channel + '\0' + id }
 

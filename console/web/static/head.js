@@ -1,10 +1,12 @@
 // A transcript's heading: what it is, how it stands, and what can be done with all of it.
 
 import { button, el, setData } from './dom.js'
+import { copy as copyText } from './status.js'
 import { oneLine } from './visible.js'
 import { ago, count, moment, span } from './when.js'
 
 export const statusWords = {
+  __proto__: null,
   open: ['live', 'It is still being recorded.'], ended: ['ended', 'It was seen to its end.'],
   abandoned: ['abandoned', 'Nobody saw its end, and nothing has been said for long.'], parked: ['parked', 'It could not be translated further; its frames are kept.'],
 }
@@ -16,7 +18,7 @@ export function head(view) {
   const facts = el('p.facts')
   const records = button('records', 'Show all records, those too that other items say already', () => view.showRecords(!view.records), 'all records')
   const actions = el('div.actions', { role: 'group', 'aria-label': 'Of this transcript' }, el('span', { data: { slot: 'verify' } }), el('span', { data: { slot: 'cancel' } }), records)
-  const copy = button('copy', 'Copy the key', () => navigator.clipboard?.writeText(view.key), 'copy')
+  const copy = button('copy', 'Copy the key', () => copyText(view.key, 'Key copied.'), 'copy')
   const update = () => {
     const s = view.model.summary
     const words = oneLine(s.title) || 'untitled'

@@ -3,7 +3,7 @@
 import { of, text as ask } from './api.js'
 import { button, clear, el, text } from './dom.js'
 import { elements, pretty, read, trusted } from './json.js'
-import { say } from './status.js'
+import { copy as copyText } from './status.js'
 import { oneLine } from './visible.js'
 import { clock, count, size } from './when.js'
 
@@ -99,13 +99,15 @@ export class Inspector {
         const limit = Math.min(left, to - from + 1)
         const page = elements(await ask(of(this.view.key) + '/frames?after=' + (from - 1) + '&limit=' + limit, signal), 'frames')
         if (page.entries.length === 0) {
-          into.append(el('p.aside', null, 'Frames ' + from + ' to ' + to + ' are not kept here any more.'))
+          into.append(el('p.aside', null, goneWords(from, to)))
           ranges.shift()
           continue
         }
         for (const source of page.entries) {
           const f = trusted(source)
           const seq = Number(f.get('seq').raw)
+          if (seq > ranges[0][0]) into.append(el('p.aside', null, goneWords(ranges[0][0], Math.min(seq - 1, to))))
+          ranges[0][0] = Math.min(seq, to + 1)
           if (seq > to) break
           into.append(this.frame(f, seq, total <= 6))
           ranges[0][0] = seq + 1
@@ -144,7 +146,7 @@ export class Inspector {
       how = ' · not UTF-8, as base64'
     }
     bytes ??= ''
-    const where = { client: '→ agent', agent: '← agent', stderr: '← stderr', control: '■' }[from] ?? oneLine(from)
+    const where = { __proto__: null, client: '→ agent', agent: '← agent', stderr: '← stderr', control: '■' }[from] ?? oneLine(from)
     const d = el('details.entry', { open, data: { frame: seq, from } }, el('summary', null, el('span.number', null, seq), el('span.from', { data: { from } }, where),
       el('span.what', null, kind === 'data' ? preview(bytes) : kind), el('time.aside', { title: f.get('at').text }, clock(at - this.view.first))))
     const extra = ['exchange', 'no', 'chan', 'end'].filter((n) => f.get(n).present).map((n) => n + ' ' + (f.get(n).text ?? f.get(n).raw)).join(' · ')
@@ -160,6 +162,10 @@ export class Inspector {
     fill()
     return d
   }
+}
+
+function goneWords(from, to) {
+  return (from === to ? 'Frame ' + from + ' is' : 'Frames ' + from + ' to ' + to + ' are') + ' not kept here any more.'
 }
 
 function preview(bytes) {
@@ -182,7 +188,7 @@ function code(shown, whole, spread = null) {
     cut = false
     draw()
   })
-  const copy = button('copy', 'Copy the exact text', () => navigator.clipboard?.writeText(whole).then(() => say('Copied.'), () => say('The browser did not allow it.')), 'copy')
+  const copy = button('copy', 'Copy the exact text', () => copyText(whole, 'Copied.'), 'copy')
   let lines = null
   if (spread !== null) {
     lines = button('spread', 'Spread the JSON over lines', () => {

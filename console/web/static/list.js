@@ -10,6 +10,7 @@ import { ago, count, day, minute, moment, span } from './when.js'
 
 const every = 2000 // ms between two looks at the first page
 const page = 100
+const start = { after: '', above: Infinity } // the first page
 const longIdle = 600_000 // ms from which on an open transcript says for how long it has said nothing
 
 export class List {
@@ -19,6 +20,8 @@ export class List {
     this.filters = readFilters(url)
     this.rows = new Map() // key → {element, row}
     this.next = ''
+    this.walk = start // where the next look at the rows goes on
+    this.connections = false // what has no message is shown, too
     this.abort = new AbortController()
     document.title = 'steno'
     this.draw()
@@ -33,8 +36,10 @@ export class List {
     this.more = el('p.more-line', { hidden: true }, 'Reading more …')
     this.notice = el('div')
     this.total = el('span.aside')
+    this.quiet = button('connections', 'Show connections and sessions without a message, too', () => this.withConnections(!this.connections), 'with connections')
+    this.quiet.setAttribute('aria-pressed', 'false')
     clear(this.main).append(el('section.list', { 'aria-labelledby': 'list-title' },
-      el('header.list-head', null, el('h1', { id: 'list-title' }, 'Transcripts'), this.total), this.bar.element, this.notice, this.list, this.more))
+      el('header.list-head', null, el('h1', { id: 'list-title' }, 'Transcripts'), this.total, this.quiet), this.bar.element, this.notice, this.list, this.more))
     this.watcher = new IntersectionObserver((entries) => { if (entries.some((e) => e.isIntersecting)) this.loadMore() }, { root: this.main, rootMargin: '600px' })
     this.watcher.observe(this.more)
   }
@@ -46,6 +51,8 @@ export class List {
     this.abort.abort()
     this.abort = new AbortController()
     this.loading = false
+    this.next = ''
+    this.walk = start
     this.rows.clear()
     clear(this.list)
     this.load()
@@ -56,10 +63,15 @@ export class List {
     try {
       const p = await json('/v1/transcripts' + query({ ...this.filters, limit: page }), this.abort.signal)
       clear(this.notice)
-      if (this.rows.size === 0 || this.next === '') this.next = p.next
-      this.more.hidden = this.next === ''
+      const first = this.rows.size === 0
       this.take(p.transcripts)
+      if (first) this.next = p.next
+      const below = this.agree(p, Infinity)
+      if (this.walk.after === '') this.walk = below
+      else await this.further()
+      this.tell()
       this.empty()
+      this.fill()
     } catch (e) {
       if (e.name === 'AbortError') return
       this.failed(e)
@@ -67,6 +79,31 @@ export class List {
     if (document.body.dataset.ready === undefined) this.main.scrollTop = history.state?.top ?? 0
     document.body.dataset.ready = ''
     this.timer = setTimeout(() => this.look(), every)
+  }
+
+  // further looks at one page more of those that are here: a row may change wherever it stands.
+  async further() {
+    const walk = this.walk
+    if (walk.after === '') return
+    const p = await json('/v1/transcripts' + query({ ...this.filters, limit: page, after: walk.after }), this.abort.signal)
+    this.take(p.transcripts)
+    this.walk = this.agree(p, walk.above)
+  }
+
+  // agree takes away the rows that a page has no more, of those between it and the page above. It gives where the next
+  // page is, if rows are there.
+  agree(p, above) {
+    const last = p.next === '' ? -Infinity : this.rows.get(p.transcripts.at(-1).key).at
+    const there = new Set(p.transcripts.map((t) => t.key))
+    let more = false
+    for (const [key, r] of this.rows) {
+      more ||= r.at < last
+      if (r.at >= above || r.at <= last || there.has(key)) continue
+      r.element.remove()
+      this.rows.delete(key)
+    }
+    if (p.next === '') this.next = ''
+    return more ? { after: p.next, above: last } : start
   }
 
   look() {
@@ -83,13 +120,31 @@ export class List {
       this.next = p.next
       this.take(p.transcripts)
     } catch (e) {
-      if (e.name !== 'AbortError') this.failed(e)
+      if (e.name === 'AbortError') return
+      this.loading = false
+      this.failed(e)
+      return // the next look that is answered goes on
     }
     if (signal.aborted) return
     this.loading = false
-    this.more.hidden = this.next === ''
-    setData(this.list, { end: this.next === '' })
+    this.tell()
+    this.fill()
+  }
+
+  // fill reads more where the view has room for it.
+  fill() {
     if (this.next !== '' && this.more.getBoundingClientRect().top < innerHeight + 600) this.loadMore()
+  }
+
+  isHidden(r) { return r.t.empty === true && !this.connections }
+
+  withConnections(on) {
+    this.connections = on
+    this.quiet.setAttribute('aria-pressed', String(on))
+    for (const r of this.rows.values()) this.show(r)
+    this.tell()
+    this.empty()
+    this.fill()
   }
 
   // take puts rows where they belong: a page is in the list's order.
@@ -103,9 +158,17 @@ export class List {
       }
       this.show(this.rows.get(t.key))
     }
+  }
+
+  // tell says how many rows are shown, and of which days.
+  tell() {
     this.days()
-    setData(this.list, { count: this.rows.size, end: this.next === '' })
-    const words = this.rows.size === 0 ? '' : count(this.rows.size, 'transcript') + (this.next === '' ? '' : ' so far')
+    let n = 0
+    for (const r of this.rows.values()) if (!this.isHidden(r)) n++
+    this.shown = n
+    this.more.hidden = this.next === ''
+    setData(this.list, { count: n, end: this.next === '' })
+    const words = n === 0 ? '' : count(n, 'transcript') + (this.next === '' ? '' : ' so far')
     if (this.total.textContent !== words) this.total.textContent = words
   }
 
@@ -132,6 +195,7 @@ export class List {
     const { t, element, link, parts } = r
     const idle = t.status === 'open' && t.idle_since ? Date.now() - Date.parse(t.idle_since) : 0
     const [status, means] = statusWords[t.status] ?? [oneLine(t.status), '']
+    element.hidden = this.isHidden(r)
     setData(element, { key: t.key, status: t.status, idle: idle > longIdle, quiet: t.empty })
     setData(parts.status, { status: t.status, idle: idle > longIdle })
     words(parts.status, idle > longIdle ? 'idle ' + ago(idle).replace(' ago', '') : status)
@@ -164,6 +228,7 @@ export class List {
         continue
       }
       const r = this.rows.get(e.dataset.key)
+      if (this.isHidden(r)) continue
       const d = r.at === 0 ? '' : day(new Date(r.at))
       if (d !== before && d !== '') this.list.insertBefore(el('h2.day', { data: { day: d } }, d), e)
       before = d
@@ -171,12 +236,17 @@ export class List {
   }
 
   empty() {
-    if (this.rows.size > 0) return
+    if (this.shown > 0) {
+      this.notice.querySelector('[data-empty]')?.remove()
+      return
+    }
     const filtered = Object.keys(this.filters).length > 0
     clear(this.notice).append(el('div.empty', { data: { empty: true } }, ...(filtered
       ? [el('p.empty-title', null, 'Nothing is like that'), el('p', null, 'No transcript fits these filters.'),
         button('clear-filters', 'Show all transcripts', () => { for (const c of this.bar.element.querySelectorAll('[data-filter]')) c.value = ''; this.filter({}) })]
-      : [el('p.empty-title', null, 'Nothing was recorded yet'), el('p', null, 'Put steno in front of an agent, wherever its client starts it; it appears here at its first word:'),
+      : this.rows.size > 0
+        ? [el('p.empty-title', null, 'Nothing was said yet'), el('p', null, 'There are connections, and sessions without a message.')]
+        : [el('p.empty-title', null, 'Nothing was recorded yet'), el('p', null, 'Put steno in front of an agent, wherever its client starts it; it appears here at its first word:'),
         el('pre', null, 'steno record -- AGENT'), el('p', null, 'Or import a recording:'), el('pre', null, 'steno import FILE')])))
   }
 
@@ -192,7 +262,7 @@ export class List {
 
   /** press does what a key says here. */
   press(e) {
-    const links = [...this.list.querySelectorAll('a.title')]
+    const links = [...this.list.querySelectorAll('.row:not([hidden]) a.title')]
     const i = links.indexOf(document.activeElement)
     switch (e.key) {
       case 'j': case 'ArrowDown': links[Math.min(links.length - 1, i + 1)]?.focus(); return true

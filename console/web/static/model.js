@@ -129,11 +129,7 @@ export class Model {
       this.behind.add(JSON.parse(this.texts[seq]), this.texts[seq])
       this.loaded = seq
     }
-    for (const [key, item] of this.fold.open) {
-      const copy = { ...item, id: ++this.behind.ids }
-      this.behind.open.set(key, copy)
-      this.behind.insert(copy)
-    }
+    this.behind.adopt(this.fold)
     this.fold = this.behind
     this.behind = null
     this.fold.changedFrom = 0
@@ -143,6 +139,7 @@ export class Model {
   event(source) {
     const e = JSON.parse(source)
     const known = this.behind !== null && !this.gap ? this.seen : this.loaded
+    if (e.store_seq > known + 1) this.stream.again() // what lies between was left out: it is asked for
     if (e.store_seq !== known + 1) return
     this.texts[e.store_seq] = source
     this.fold.add(e, source)
@@ -213,6 +210,7 @@ export class Model {
   end(e) {
     this.ended = e
     if (this.lag !== null) this.caughtUp()
+    if (e.status === 'ended') this.fold.finish()
     this.connectionIs('ended')
     this.summary.status = e.status
     this.refresh()

@@ -77,7 +77,7 @@ export class Replay {
     const now = performance.now()
     clearTimeout(this.rebuild)
     if (this.mode === 'off' && !this.view.model.complete) return
-    if (now < this.notBefore) {
+    if (now < this.notBefore && this.builtFold === fold) {
       this.rebuild = setTimeout(() => this.changed(), this.notBefore - now)
       return
     }

@@ -5,7 +5,7 @@ import { message, textOf, thought } from './cards/message.js'
 import { permission } from './cards/permission.js'
 import { plan } from './cards/plan.js'
 import { control, fault, noise, note, part, record, refused, stop, usage } from './cards/small.js'
-import { flagsOf } from './cards/parts.js'
+import { excerpt, flagsOf } from './cards/parts.js'
 import { tool } from './cards/tool.js'
 import { oneLine } from './visible.js'
 import { clock, moment } from './when.js'
@@ -68,28 +68,41 @@ function fill(view, row, item) {
   const who = speaker(view, item)
   edge.replaceChildren(...edgeOf(view, item, who))
   row.setAttribute('aria-label', (who || item.kind) + ', ' + clock(view.since(item)))
-  let nodes
+  try {
+    said.replaceChildren(...content(view, row, item))
+  } catch (fault) { // what one item says must not keep the others from being read
+    console.error(fault)
+    row.grow = undefined
+    said.replaceChildren(...asSent(view, item))
+  }
+}
+
+// asSent is the last resort for an item: its events as they are stored.
+function asSent(view, item) {
+  const source = item.seqs.map((seq) => view.model.texts[seq]).join('\n')
+  return [el('p.line', { data: { fault: true } }, el('span.words', null, 'This cannot be shown as what it is; as it is stored:')), ...excerpt(item, 'stored', item.open ? item.text : source)]
+}
+
+function content(view, row, item) {
   switch (item.kind) {
     case 'thought': {
       const t = thought(view, item)
       row.grow = t.grow
-      nodes = t.nodes
-      break
+      return t.nodes
     }
     case 'tool': {
       const { head, body, state } = tool(view, item)
       setData(row, { tool: item.tool, phase: state.phase.phase ?? '', success: state.phase.phase === 'completed' ? String(state.phase.success === true) : undefined })
-      nodes = [el('div.card', null, head, body)]
-      break
+      return [el('div.card', null, head, body)]
     }
     default:
       if (spoken.has(item.kind)) {
         const m = row.message = message(view, item, row.message)
         row.grow = m.grow
-        nodes = item.flags.length > 0 ? [el('p.flags', null, flagsOf(item)), ...m.nodes] : m.nodes
-      } else nodes = makers[item.hidden ? 'record' : item.kind](view, item)
+        return item.flags.length > 0 ? [el('p.flags', null, flagsOf(item)), ...m.nodes] : m.nodes
+      }
+      return makers[item.hidden ? 'record' : item.kind](view, item)
   }
-  said.replaceChildren(...nodes)
 }
 
 // speaker is who an item is from, as people read it.

@@ -56,7 +56,10 @@ export class Search {
       if (this.found === 0 && this.next === '') this.notice.append(el('div.empty', { data: { empty: true } }, el('p.empty-title', null, 'Nothing was found'), el('p', null, 'Every word must be there; what is in quotation marks, as a phrase. Fewer words find more.')))
     } catch (e) {
       if (e.name === 'AbortError') return
+      this.loading = false
+      document.body.dataset.ready = ''
       clear(this.notice).append(el('p.notice', { data: { error: e.code ?? 'unknown' } }, e.message, ' ', button('retry', 'Try again', () => this.load(first))))
+      return // it is asked again when the reader wants it
     }
     if (signal.aborted) return
     this.loading = false
@@ -121,7 +124,7 @@ export function marked(s, ranges) {
   return out
 }
 
-const kinds = { ToolCall: 'tool', ToolState: 'tool', ToolResult: 'tool’s result', Raw: 'tool’s edit', Stop: 'end of the turn', Progress: 'note' }
+const kinds = { __proto__: null, ToolCall: 'tool', ToolState: 'tool', ToolResult: 'tool’s result', Raw: 'tool’s edit', Stop: 'end of the turn', Progress: 'note' }
 
 function speaker(h) {
   if (h.channel === 'thought') return 'thought'
@@ -133,5 +136,5 @@ function speaker(h) {
 
 function kindOf(h) {
   if (h.channel === 'thought') return 'thought'
-  return { User: 'user', Assistant: 'agent' }[h.role] ?? 'tool'
+  return { __proto__: null, User: 'user', Assistant: 'agent' }[h.role] ?? 'tool'
 }

@@ -19,12 +19,18 @@ export class Stream {
     this.source = null
     this.timer = 0
     this.over = false
+    this.wanted = false // it was opened once
     this.seen = () => this.watch()
     document.addEventListener('visibilitychange', this.seen)
   }
 
   open() {
+    this.wanted = true
     if (this.over || this.source !== null) return
+    if (document.hidden) {
+      this.tell.connection('paused')
+      return
+    }
     if (document.hidden) this.watch() // it may have been opened behind another tab
     this.tell.connection('connecting')
     const source = this.source = new EventSource(of(this.key) + '/stream?after=' + this.cursor())
@@ -44,6 +50,7 @@ export class Stream {
 
   watch() {
     clearTimeout(this.timer)
+    if (!this.wanted) return
     if (!document.hidden) this.open()
     else {
       this.timer = setTimeout(() => {
@@ -61,6 +68,12 @@ export class Stream {
   drop() {
     this.source?.close()
     this.source = null
+  }
+
+  /** again opens it anew behind the last event that is known. */
+  again() {
+    this.drop()
+    this.open()
   }
 
   /** close ends it for good. */

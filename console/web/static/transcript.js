@@ -7,7 +7,7 @@ import { trusted } from './json.js'
 import { Model } from './model.js'
 import { Replay } from './replay.js'
 import * as rows from './rows.js'
-import { say } from './status.js'
+import { copy, say } from './status.js'
 import { keep, placeOf } from './place.js'
 import { oneLine } from './visible.js'
 import { count, span } from './when.js'
@@ -85,12 +85,18 @@ export class Transcript {
     this.started = true
     this.drawHead()
     this.changed()
-    if (this.wanted > 0) this.toSeq(this.wanted)
+    if (this.wanted > 0 && !this.toSeq(this.wanted)) this.lacks(this.wanted)
     if (this.wanted > 0 && place === null) return this.ready()
     if (place?.follow) this.window.toEnd()
     else if (place?.seq > 0) this.restore(place)
     else this.window.toStart()
     this.ready()
+  }
+
+  // lacks says that an event that the address names is not there.
+  lacks(seq) {
+    this.missing = 'There is no event ' + seq + ' here; the last one is ' + this.model.head + '.'
+    this.showLag()
   }
 
   ready() {
@@ -158,7 +164,7 @@ export class Transcript {
     const typed = this.typing?.get(item.seq)
     if (typed !== undefined && typed.pieces.length > 0) return this.first + typed.pieces[0][0]
     if (item.open || item.typed || item.place === item.worker) return item.at
-    if (this.typing !== null && item.seq <= this.typingTo) return item.end // it came whole
+    if (this.typing !== null && item.seq <= this.typingTo && messages.has(item.kind)) return item.end // it came whole
     return this.fold.timeAt(item.place)
   }
 
@@ -296,6 +302,9 @@ export class Transcript {
     } else if (lag !== null) {
       reason = lag.reason
       words = lags[lag.reason]?.(lag) ?? 'What is shown may be behind: ' + oneLine(lag.reason)
+    } else if (this.missing !== undefined) {
+      reason = 'missing'
+      words = this.missing
     }
     if ((this.notice.dataset.lag ?? '') === reason && this.notice.textContent === words) return
     this.notice.hidden = words === ''
@@ -454,12 +463,14 @@ export class Transcript {
   copyLink() {
     const item = this.selected ?? this.window.anchor?.item
     if (!item?.seq) return
-    const link = location.origin + location.pathname + '?seq=' + item.seq
-    navigator.clipboard?.writeText(link).then(() => say('Link copied.'), () => say(link))
+    copy(location.origin + location.pathname + '?seq=' + item.seq, 'Link copied.')
   }
 }
 
+const messages = new Set(['user', 'agent', 'message', 'thought'])
+
 const lags = {
+  __proto__: null,
   behind: (l) => 'What is shown is ' + count(l.events, 'event') + ' behind.',
   missed: () => 'Pieces of text were lost on the way; all of it follows.',
   slow: () => 'This browser is slow: pieces of text were left out; all of it follows.',

@@ -10,6 +10,12 @@ export function offered(options) {
   return options.list().map((o) => ({ id: o.get('optionId').text ?? '', name: oneLine(o.get('name').text || o.get('optionId').text || '?'), kind: o.get('kind').text ?? '' }))
 }
 
+/** largeWords says where a request is that is too large to stand in its record; empty where it stands there. */
+export function largeWords(v) {
+  const frame = v.get('ref').get('frame')
+  return frame.present && !v.get('options').present ? 'too large to show, frame ' + frame.raw : ''
+}
+
 /** decide reads a decision. */
 export function decide(v) {
   const outcome = v.get('outcome')
@@ -19,7 +25,7 @@ export function decide(v) {
     const option = a.options.find((o) => o.id === a.chosen)
     a.known = option !== undefined
     a.decided = option?.name ?? oneLine(a.chosen)
-    a.allowed = option?.kind.startsWith('allow') ?? false
+    a.allowed = option?.kind === 'allow_once' || option?.kind === 'allow_always'
   } else if (outcome.get('outcome').kind === 'string') a.decided = oneLine(outcome.get('outcome').text)
   else a.decided = oneLine('no decision: ' + (v.get('error').get('message').text ?? ''))
   return a
@@ -35,7 +41,8 @@ export function asksOf(asks, over = false) {
       a.options.length > 0
         ? el('span.options', null, a.options.map((o) => el('span.option', { data: { option: o.id, chosen: o.id === a.chosen && !open } },
           o.id === a.chosen && !open ? el('span.chosen-mark', { 'aria-hidden': 'true' }, a.allowed ? '✓ ' : '✗ ') : null, o.name)))
-        : el('span.aside', null, 'nothing to choose from'),
+        : a.large ? null : el('span.aside', null, 'nothing to choose from'),
+      a.large ? el('span.aside', { data: { large: true } }, a.large) : null,
       !open && !(a.chosen && a.known) ? el('span.aside', null, a.decided) : null)
   })
 }
@@ -55,6 +62,7 @@ export function permission(view, item) {
     const v = k.get('value')
     if (k.get('source').text.endsWith('/decision')) Object.assign(ask, decide(v))
     else {
+      ask.large = largeWords(v)
       ask.options = offered(v.get('options'))
       title = v.get('toolCall').get('title')
     }

@@ -5,8 +5,8 @@ import { scalar } from '../readable.js'
 import { oneLine } from '../visible.js'
 import { flagsOf, folding } from './parts.js'
 
-const marks = { completed: '✓', in_progress: '▸' }
-const words = { completed: 'done', in_progress: 'in progress', pending: 'to do' }
+const marks = { __proto__: null, completed: '✓', in_progress: '▸' }
+const words = { __proto__: null, completed: 'done', in_progress: 'in progress', pending: 'to do' }
 
 /** plan makes the content of a plan. */
 export function plan(view, item) {

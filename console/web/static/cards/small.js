@@ -9,6 +9,7 @@ import { count, size } from '../when.js'
 import { excerpt, flagsOf } from './parts.js'
 
 const stops = {
+  __proto__: null,
   EndTurn: ['end of turn', 'quiet'], ToolUse: ['stopped for a tool', 'quiet'], LimitReached: ['stopped: limit reached', 'warn'],
   Cancelled: ['cancelled', 'warn'], Error: ['failed', 'bad'], Other: ['stopped', 'warn'],
 }

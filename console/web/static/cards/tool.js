@@ -1,11 +1,11 @@
 // A tool's card: what is called, how far it is, what it was given, what it was allowed, what it changed, what it gave.
 
 import { el } from '../dom.js'
-import { none, trusted } from '../json.js'
-import { isGiven } from '../readable.js'
+import { none, read, trusted } from '../json.js'
+import { isGiven, scalar } from '../readable.js'
 import { oneLine } from '../visible.js'
 import { span } from '../when.js'
-import { asksOf, decide, offered } from './permission.js'
+import { asksOf, decide, largeWords, offered } from './permission.js'
 import { change, excerpt, flagsOf, line, values } from './parts.js'
 
 /**
@@ -16,7 +16,7 @@ export function stateOf(view, item) {
   const known = view.countUntil(item)
   const key = known + '/' + item.rev
   if (item.state?.key === key) return item.state
-  const s = { key, name: '', title: '', kind: '', input: none, phase: {}, output: none, failed: false, result: false, asks: [], edits: [], places: [], since: NaN, called: item.at }
+  const s = { key, name: '', title: '', kind: '', input: none, phase: {}, output: none, content: [], failed: false, result: false, asks: [], edits: [], places: [], since: NaN, called: item.at }
   for (let n = 0; n < known; n++) {
     const e = trusted(view.model.texts[item.seqs[n]])
     const k = e.get('kind')
@@ -36,6 +36,7 @@ function take(s, k, at) {
       s.result = true
       s.failed = k.get('is_error').kind === 'true'
       if (isGiven(k.get('output'))) s.output = k.get('output')
+      takeDiffs(s, unfold(s.output).list()) // a frame so large that its record has no value: the result has it whole
       break
     case 'ToolState': {
       const tool = k.get('tool')
@@ -64,8 +65,8 @@ function value(object, name) {
 
 function takeRaw(s, source, v) {
   if (source === 'session/request_permission') {
-    s.asks.push({ options: offered(v.get('options')), decided: '', allowed: null })
-    takeDiffs(s, v.get('toolCall').get('content'))
+    s.asks.push({ options: offered(v.get('options')), decided: '', allowed: null, large: largeWords(v) })
+    takeDiffs(s, v.get('toolCall').get('content').list())
   } else if (source === 'session/request_permission/decision') {
     const open = s.asks.find((a) => a.decided === '')
     if (open !== undefined) Object.assign(open, decide(v))
@@ -74,16 +75,21 @@ function takeRaw(s, source, v) {
     s.kind = v.get('kind').text ?? s.kind
     const places = v.get('locations').list().map((l) => (l.get('path').text ?? '') + (l.get('line').present ? ':' + l.get('line').raw : '')).filter((p) => p !== '')
     if (places.length > 0) s.places = places
-    takeDiffs(s, v.get('content'))
+    const content = v.get('content').list()
+    takeDiffs(s, content)
+    const said = content.filter((c) => !isDiff(c))
+    if (said.length > 0) s.content = said // the last there is: content is sent whole
   }
 }
 
+const isDiff = (c) => c.get('type').is('diff')
+
 function takeDiffs(s, content) {
-  const edits = content.list().filter((c) => c.get('type').is('diff'))
+  const edits = content.filter(isDiff)
   if (edits.length > 0) s.edits = edits
 }
 
-const cancelled = { denied: 'denied', interrupted: 'interrupted', timeout: 'timed out' }
+const cancelled = { __proto__: null, denied: 'denied', interrupted: 'interrupted', timeout: 'timed out' }
 
 /** phaseWords says a phase by a mark and in words. */
 export function phaseWords(s) {
@@ -123,7 +129,7 @@ export function tool(view, item) {
     flagsOf(item),
     el('span.phase', { data: { tone } }, words,
       s.phase.phase === 'executing' && view.until === Infinity ? el('span.since', { data: { since: s.since } }) : null,
-      by && s.asks.length === 0 ? el('span.by', { title: { user: 'A person allowed it.', auto: 'The client allowed it by itself.', setting: 'A policy allowed it.' }[by] }, ' · allowed by ' + oneLine(by)) : null))
+      by && s.asks.length === 0 ? el('span.by', { title: { __proto__: null, user: 'A person allowed it.', auto: 'The client allowed it by itself.', setting: 'A policy allowed it.' }[by] }, ' · allowed by ' + oneLine(by)) : null))
   const body = el('div.card-body')
   const given = onlyTitle(s, label, title) ? [] : values(item, 'input', s.input)
   if (given.length > 0) body.append(el('section.given', { 'aria-label': 'Input' }, given))
@@ -131,6 +137,7 @@ export function tool(view, item) {
   if (s.asks.length > 0) body.append(...asksOf(s.asks, s.phase.phase === 'completed' || s.phase.phase === 'cancelled'))
   s.edits.forEach((d, n) => body.append(change(item, 'diff.' + n, d)))
   const got = s.output.present ? outputOf(item, s) : []
+  if (!says(s.output, s.content)) got.push(...values(item, 'content', listOf(s.content)))
   if (got.length > 0) body.append(el('section.got', { 'aria-label': 'Output', data: { failed: s.failed || undefined } }, got))
   return { head, body: body.childNodes.length > 0 ? body : null, state: s }
 }
@@ -138,6 +145,25 @@ export function tool(view, item) {
 // onlyTitle: an input that says no more than the card's head.
 function onlyTitle(s, label, title) {
   return s.input.kind === 'string' && (s.input.text === label || s.input.text === title)
+}
+
+// unfold is the value that a string holds, where it is a list or an object written as text; else the value itself.
+function unfold(v) {
+  if (v.kind !== 'string' || !/^\s*[{[]/.test(v.text)) return v
+  const inner = read(v.text)
+  return inner.present ? inner : v
+}
+
+function listOf(values) { return trusted('[' + values.map((v) => v.raw).join(',') + ']') }
+
+// says reports whether an output says already what the content does: it is the content, or its text.
+function says(output, content) {
+  if (content.length === 0) return true
+  if (!output.present) return false
+  const list = unfold(output)
+  if (list.kind === 'array' && content.every((c) => list.list().some((o) => o.raw === c.raw))) return true
+  const text = content.map((c) => c.get('content').get('text').text ?? '').join('')
+  return text !== '' && scalar(output).trim() === text.trim()
 }
 
 function outputOf(item, s) {
