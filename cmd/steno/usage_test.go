@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -148,16 +150,19 @@ func TestWhatIsJoinedToASilentExitIsSaid(t *testing.T) {
 }
 
 func TestASignalEndsWithTheCodeOfAShell(t *testing.T) {
-	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
+	signals := stopSignals()
+	require.Subset(t, signals, []os.Signal{syscall.SIGINT, syscall.SIGTERM})
+	require.Equal(t, !signal.Ignored(syscall.SIGHUP), slices.Contains(signals, os.Signal(syscall.SIGHUP)), "under nohup it is ignored")
+	for _, s := range signals {
 		ctx, stop := untilSignal()
 		defer stop()
-		require.NoError(t, syscall.Kill(os.Getpid(), signal))
+		require.NoError(t, syscall.Kill(os.Getpid(), s.(syscall.Signal)))
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Minute):
 			t.Fatal("the context did not end")
 		}
-		require.Equal(t, want, exitCode(why(ctx, ctx.Err())))
+		require.Equal(t, 128+int(s.(syscall.Signal)), exitCode(why(ctx, ctx.Err())))
 		require.ErrorIs(t, context.Cause(ctx), context.Canceled)
 	}
 }

@@ -80,7 +80,7 @@ func TestFramesThatAreGoneAreNamed(t *testing.T) {
 	require.NoError(t, stream.Purge(t.Context(), jetstream.WithPurgeSubject(subject), jetstream.WithPurgeKeep(2)))
 	s := p.serve(api.Options{})
 	require.Equal(t, []string{
-		`{"error":{"code":"sealed","message":"fold ` + key.Identity.String() + ` again: frame 1 is wanted, and frame 9 is the first that is left: its first frames were sealed away"}}`,
+		`{"error":{"code":"sealed","message":"fold ` + key.Identity.String() + ` again: frame 1 is wanted, and frame 9 is the next that is left: its first frames were sealed away"}}`,
 	}, s.lines(path(key)+"/typing"))
 }
 

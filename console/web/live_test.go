@@ -28,6 +28,7 @@ func TestTextGrows(t *testing.T) {
 	}
 	c.Chunk("** there was\n\nan end.")
 	tab.Shows(item("agent")+"[data-open] strong", "upon a time0 a time1 a time2 a time3 a time4")
+	tab.Await(`document.querySelector('[data-item][data-kind="agent"] [data-text]') === window.kept`)
 	tab.Shot("typing")
 	c.Stop("end_turn")
 	tab.Gone("[data-open]")

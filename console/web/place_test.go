@@ -26,7 +26,7 @@ type place struct {
 
 // still waits until nothing moves any more, and gives the place.
 func still(tab *webtest.Tab) (p place) {
-	tab.Await(`new Promise((tell) => {
+	tab.Do(fmt.Sprintf(`new Promise((tell) => {
 		let last = "", same = 0;
 		const look = () => {
 			const now = JSON.stringify(%s);
@@ -35,7 +35,7 @@ func still(tab *webtest.Tab) (p place) {
 			same > 10 ? tell(true) : requestAnimationFrame(look);
 		};
 		look();
-	})`, first)
+	})`, first))
 	return webtest.Eval[place](tab, first)
 }
 

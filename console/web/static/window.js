@@ -220,6 +220,9 @@ export class Window {
     this.to = want.length > 0 ? want[want.length - 1] + 1 : 0
     const keep = new Set()
     for (const i of want) keep.add(items[i])
+    // Rows go last, when others and the padding stand for them: were the sheet shorter for a moment in which the browser
+    // looks at it, it would take the scroll position back to what is left.
+    const doomed = new Map()
     let more = 0 // that are held
     for (const [item, row] of this.rows) {
       if (keep.has(item)) continue
@@ -229,13 +232,12 @@ export class Window {
         more++
         continue
       }
-      this.resizes.unobserve(row)
-      row.remove()
-      this.rows.delete(item)
+      doomed.set(row, item)
     }
     want.sort((a, b) => a - b)
     let next = this.sheet.firstElementChild
     for (const i of want) {
+      while (doomed.has(next)) next = next.nextElementSibling
       const item = items[i]
       let row = this.rows.get(item)
       if (row === undefined) {
@@ -251,6 +253,11 @@ export class Window {
       this.lift(row, i < this.from || i >= this.to ? this.heights.top(i) : -1)
     }
     this.pad()
+    for (const [row, item] of doomed) {
+      this.resizes.unobserve(row)
+      row.remove()
+      this.rows.delete(item)
+    }
   }
 
   // lift puts a row that is held where it would stand, outside of those that are near; -1 puts it back among them.

@@ -77,7 +77,9 @@ const awaiting = `new Promise((tell, refuse) => {
 	const end = performance.now() + %d;
 	const look = () => {
 		try {
-			if (%s) return tell(true);
+			const seen = (%s);
+			if (seen instanceof Promise) return refuse(new TypeError("a promise is always true: use Do"));
+			if (seen) return tell(true);
 		} catch (e) {
 			return refuse(e);
 		}
@@ -89,6 +91,22 @@ const awaiting = `new Promise((tell, refuse) => {
 	};
 	look();
 })`
+
+// settling gives the page two turns and two frames for what it has still to do.
+const settling = `new Promise((tell) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => setTimeout(tell)))))`
+
+// settle waits until what the page does last is heard, such as a load that fails: events come in their order.
+func (tab *Tab) settle() {
+	ctx, cancel := context.WithTimeout(tab.ctx, within)
+	defer cancel()
+	_, _ = evaluate[chromedp.Void](ctx, settling) // a page that has failed, or was left, has nothing more to tell
+}
+
+// Problems are what the page did up to now that was not allowed.
+func (tab *Tab) Problems() []string {
+	tab.settle()
+	return tab.record.Problems()
+}
 
 // fail ends the test with what the page shows.
 func (tab *Tab) fail(format string, args ...any) {

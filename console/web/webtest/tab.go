@@ -36,6 +36,7 @@ func Open(t testing.TB, address string) *Tab {
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(false))
 	tab := &Tab{t: t, ctx: ctx, record: newRecord(u)}
 	t.Cleanup(func() {
+		tab.settle()
 		cancel()
 		tab.report(t)
 	})
