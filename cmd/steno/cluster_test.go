@@ -239,6 +239,7 @@ func testClusterIsBehind(t *testing.T, numberer *exec.Cmd, s *natstest.Server, o
 // Every partition has its lease, and nobody translates: doctor says that frames wait, and verify that its
 // proof is not of all.
 func TestFramesThatWaitBehindADeadLease(t *testing.T) {
+	t.Parallel()
 	s, database := natstest.Start(t), pgtest.Database(t)
 	startWorker(t, "sink", s.URL(), "--ledger", database)
 	there := []string{"--nats", s.URL(), "--ledger", database}

@@ -37,6 +37,7 @@ func overlapping(t *testing.T, data string, commands ...[]string) {
 // Commands that overlap hand the directory on from one to the next: the first to come holds it, and
 // when it ends another does.
 func TestCommandsOverlap(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	ls, verify := []string{"ls", "--json"}, []string{"verify"}
 	ok(t, "import", "--data", data, recording("goose-1.37.0.json"))
