@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -90,6 +91,9 @@ func (p *process) kept() (data map[schema.From]string, end *schema.CloseInfo) {
 }
 
 func TestSignalsArePassedOn(t *testing.T) {
+	heard := make(chan os.Signal, 1) // what this process hears, those that it starts do not ignore, not even under nohup
+	signal.Notify(heard, syscall.SIGHUP)
+	defer signal.Stop(heard)
 	p := startTap(t, "signals")
 	require.Equal(t, "ready", p.line())
 	for _, s := range []syscall.Signal{
