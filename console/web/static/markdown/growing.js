@@ -19,7 +19,7 @@ export class Growing {
     this.from = 0 // where the open block begins in it
     this.open = [] // the open block's elements
     this.fence = null // {node, text} of code that is being written
-    this.made = 0
+    this.made = -Infinity // when it was made last; a page may be younger than a pause
   }
 
   /** set shows a text: the one before and more, or another one. */
