@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -90,11 +88,11 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) error {
 	}
 	if f.out != "" && !f.force { // before the work, and again when it is done
 		if _, err := os.Lstat(f.out); err == nil {
-			return fmt.Errorf("export to %s: %w; --force takes its place", f.out, fs.ErrExist)
+			return errThere(f.out)
 		}
 	}
 	return a.withTranscript(ctx, "export", args, func(ctx context.Context, s *session, t sink.Summary) error {
-		out, err := newExportFile(a.out, f)
+		out, err := newOutFile(a.out, f.out, f.force)
 		if err != nil {
 			return err
 		}
@@ -161,73 +159,4 @@ func (a *app) writeExport(ctx context.Context, s *session, t sink.Summary, f exp
 		err = export.Markdown(ctx, w, &of)
 	}
 	return wrote, errors.Join(err, times.err)
-}
-
-// exportFile is where an export goes: stdout, or a file that is put in its place when it is whole.
-type exportFile struct {
-	io.Writer
-	file  *os.File // nil: stdout
-	to    string
-	force bool
-	there bool // it is written in its place: a device or a pipe, which nothing can take the place of
-}
-
-func newExportFile(stdout io.Writer, f exportFlags) (*exportFile, error) {
-	if f.out == "" {
-		return &exportFile{Writer: stdout}, nil
-	}
-	if f.force {
-		if to, err := filepath.EvalSymlinks(f.out); err == nil { // a link stays one
-			f.out = to
-		}
-		if info, err := os.Stat(f.out); err == nil && !info.Mode().IsRegular() {
-			file, err := os.OpenFile(f.out, os.O_WRONLY, 0)
-			if err != nil {
-				return nil, fmt.Errorf("export to %s: %w", f.out, err)
-			}
-			return &exportFile{Writer: file, file: file, to: f.out, there: true}, nil
-		}
-	}
-	file, err := os.CreateTemp(filepath.Dir(f.out), "."+filepath.Base(f.out)+".*") // readable by its owner alone
-	if err != nil {
-		return nil, fmt.Errorf("export to %s: %w", f.out, err)
-	}
-	return &exportFile{Writer: file, file: file, to: f.out, force: f.force}, nil
-}
-
-// keep puts the file in its place.
-func (e *exportFile) keep() error {
-	if e.file == nil {
-		return nil
-	}
-	if e.there {
-		if err := e.file.Close(); err != nil {
-			return fmt.Errorf("export to %s: %w", e.to, err)
-		}
-		return nil
-	}
-	name := e.file.Name()
-	err := errors.Join(e.file.Sync(), e.file.Close())
-	if err == nil && e.force {
-		if err = os.Rename(name, e.to); err == nil {
-			return nil
-		}
-	} else if err == nil {
-		err = os.Link(name, e.to) // refuses a file that has come meanwhile
-	}
-	if err = errors.Join(err, os.Remove(name)); err != nil {
-		return fmt.Errorf("export to %s: %w", e.to, err)
-	}
-	return nil
-}
-
-// discard takes back what was written.
-func (e *exportFile) discard() error {
-	if e.file == nil {
-		return nil
-	}
-	if e.there {
-		return e.file.Close()
-	}
-	return errors.Join(e.file.Close(), os.Remove(e.file.Name()))
 }

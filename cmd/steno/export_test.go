@@ -72,7 +72,7 @@ func TestExportsOfADirectory(t *testing.T) {
 
 	_, says, code = steno(t, "export", "ce9f8754", "--data", data, "--out", filepath.Join(dir, "none", "x"))
 	require.Equal(t, exitRuntime, code)
-	require.Contains(t, says, "export to "+filepath.Join(dir, "none", "x"))
+	require.Contains(t, says, "write "+filepath.Join(dir, "none", "x"))
 }
 
 // The frames that are exported give what the ledger holds, and importing them adds nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/archive"
 )
 
@@ -22,6 +22,7 @@ type sealFlags struct {
 	archive string
 	key     string
 	out     string
+	force   bool
 	json    bool
 }
 
@@ -53,6 +54,7 @@ has steno verify, or only tar, zstd and sha256sum.`,
 	p.StringVar(&f.archive, "archive", "", "directory of the archive")
 	p.StringVar(&f.key, "signing-key", "", "file with the private key, or the key itself (default: seal.key in the data directory)")
 	p.StringVar(&f.out, "out", "", "write the capture's folder as a tar into this file")
+	p.BoolVar(&f.force, "force", false, "let --out take the place of a file that is there")
 	p.BoolVar(&f.json, "json", false, "print one JSON object a capture")
 	a.ledgerFlag(cmd)
 	return cmd
@@ -71,6 +73,8 @@ func (f *sealFlags) check(args []string) error {
 		return usage("steno seal: want KEY, or --all")
 	case f.archive == "" && f.out == "":
 		return usage("steno seal: where to? give --archive DIR, or --out FILE.tar")
+	case f.force && f.out == "":
+		return usage("--force is for --out")
 	case f.out != "" && len(args) != 1:
 		return usage("--out: a bundle is of one capture: give one KEY")
 	}
@@ -110,7 +114,7 @@ func (a *app) seal(ctx context.Context, args []string, f *sealFlags) error {
 		if err := a.sealAll(ctx, sealer, ids, f); err != nil || f.out == "" {
 			return err
 		}
-		return a.writeBundle(ctx, store, ids[0], f.out)
+		return a.writeBundle(ctx, store, ids[0], f)
 	})
 }
 
@@ -178,25 +182,20 @@ func (a *app) saySealed(id schema.Identity, seal *archive.Seal, asJSON bool) err
 }
 
 // writeBundle writes a capture's folder as a tar, whole or not at all.
-func (a *app) writeBundle(ctx context.Context, store archive.Store, id schema.Identity, name string) error {
-	return writeFile(name, func(f *os.File) error { return archive.WriteTar(ctx, f, store, id) })
+func (a *app) writeBundle(ctx context.Context, store archive.Store, id schema.Identity, f *sealFlags) error {
+	return writeWhole(f.out, f.force, func(w io.Writer) error { return archive.WriteTar(ctx, w, store, id) })
 }
 
-// writeFile writes a file beside, and then brings it to its name.
-func writeFile(name string, write func(*os.File) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".steno-*")
+// writeWhole writes a file that is put in its place when it is whole.
+func writeWhole(name string, force bool, write func(io.Writer) error) error {
+	out, err := newOutFile(nil, name, force)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+	if err := write(out); err != nil {
+		return errors.Join(err, out.discard())
 	}
-	return os.Rename(f.Name(), name)
+	return out.keep()
 }
 
 // signingKey reads the key that is named, or the data directory's, which it makes.
@@ -222,26 +221,24 @@ func (a *app) signingKey(named string) (archive.Key, error) {
 	return key, nil
 }
 
+// makeKey makes the directory's key. Another command may make it at the same time: then that one's is taken.
 func (a *app) makeKey(file string) (archive.Key, error) {
 	private, public, err := archive.Generate("steno")
-	if err != nil {
-		return archive.Key{}, err
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o700)
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return archive.Key{}, fmt.Errorf("seal: make a signing key: %w", err)
+	if err == nil {
+		err = writeWhole(file, false, func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, private)
+			return err
+		})
 	}
-	err = writeFile(file, func(f *os.File) error {
-		_, err := fmt.Fprintln(f, private)
-		return err
-	})
+	if errors.Is(err, fs.ErrExist) {
+		return a.signingKey(file)
+	}
 	if err != nil {
 		return archive.Key{}, fmt.Errorf("seal: make a signing key: %w", err)
 	}
 	fmt.Fprintf(a.err, "steno seal: made a signing key, %s; its public key: %s\n", file, public)
 	return archive.NewKey(private)
 }
-
-var _ archive.Ledger = (interface {
-	sink.Reader
-	sink.Auditor
-})(nil)

@@ -30,6 +30,10 @@ func TestSealAndVerify(t *testing.T) {
 
 	bundle := filepath.Join(away, "sacks.tar")
 	ok(t, "seal", "--data", data, "Sacks in the store", "--archive", place, "--signing-key", key, "--out", bundle)
+	_, stderr, code = steno(t, "seal", "--data", data, "Sacks in the store", "--archive", place, "--signing-key", key, "--out", bundle)
+	require.Equal(t, exitRuntime, code)
+	require.Contains(t, stderr, "--force takes its place")
+	ok(t, "seal", "--data", data, "Sacks in the store", "--archive", place, "--signing-key", key, "--out", bundle, "--force")
 	require.NoError(t, os.RemoveAll(data))
 	said := ok(t, "verify", place)
 	require.Contains(t, said, "not checked against yours")

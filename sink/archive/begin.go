@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,7 +86,7 @@ func (s *Sealer) beginning(ctx context.Context, info sink.CaptureInfo, first uin
 			b.Protocol = t.Protocol
 		}
 	}
-	slices.SortFunc(b.Sessions, func(x, y Heads) int { return int(int64(x.Session) - int64(y.Session)) })
+	slices.SortFunc(b.Sessions, func(x, y Heads) int { return cmp.Compare(x.Session, y.Session) })
 	return b, nil
 }
 

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// errThere says that a file is there, of which nobody said that it may go.
+func errThere(name string) error {
+	return fmt.Errorf("write %s: %w; --force takes its place", name, fs.ErrExist)
+}
+
+// outFile is what a command writes into: stdout, or a file that is put in its place when it is whole.
+type outFile struct {
+	io.Writer
+	file  *os.File // nil: stdout
+	to    string
+	force bool
+	there bool // it is written in its place: a device or a pipe, which nothing can take the place of
+}
+
+// newOutFile makes the file called to; empty: stdout. Without force it does not take the place of another one.
+func newOutFile(stdout io.Writer, to string, force bool) (*outFile, error) {
+	if to == "" {
+		return &outFile{Writer: stdout}, nil
+	}
+	if force {
+		if target, err := filepath.EvalSymlinks(to); err == nil { // a link stays one
+			to = target
+		}
+		if info, err := os.Stat(to); err == nil && !info.Mode().IsRegular() {
+			file, err := os.OpenFile(to, os.O_WRONLY, 0)
+			if err != nil {
+				return nil, fmt.Errorf("write %s: %w", to, err)
+			}
+			return &outFile{Writer: file, file: file, to: to, there: true}, nil
+		}
+	}
+	file, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+".*") // readable by its owner alone
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", to, err)
+	}
+	return &outFile{Writer: file, file: file, to: to, force: force}, nil
+}
+
+// keep puts the file in its place.
+func (e *outFile) keep() error {
+	if e.file == nil {
+		return nil
+	}
+	if e.there {
+		if err := e.file.Close(); err != nil {
+			return fmt.Errorf("write %s: %w", e.to, err)
+		}
+		return nil
+	}
+	name := e.file.Name()
+	err := errors.Join(e.file.Sync(), e.file.Close())
+	if err == nil && e.force {
+		if err = os.Rename(name, e.to); err == nil {
+			return nil
+		}
+	} else if err == nil {
+		if err = os.Link(name, e.to); errors.Is(err, fs.ErrExist) { // it has come meanwhile
+			err = errThere(e.to)
+		}
+	}
+	if err = errors.Join(err, os.Remove(name)); err != nil {
+		return fmt.Errorf("write %s: %w", e.to, err)
+	}
+	return nil
+}
+
+// discard takes back what was written.
+func (e *outFile) discard() error {
+	if e.file == nil {
+		return nil
+	}
+	if e.there {
+		return e.file.Close()
+	}
+	return errors.Join(e.file.Close(), os.Remove(e.file.Name()))
+}
