@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -99,6 +100,8 @@ func (c *check) head(ctx context.Context, namespace string, l *logged, at []tlog
 		c.keys[by.Hash] = true
 	}
 	switch {
+	case err != nil && !errors.Is(err, errNote):
+		return err
 	case err != nil:
 		c.find(verify.BadSignature, name, "%v", err)
 	case h.size >= uint64(len(at)):

@@ -1,6 +1,8 @@
 package archive
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path"
 	"strconv"
@@ -106,7 +108,11 @@ func parseObject(name string) (Object, error) {
 func parseMember(name string) (Object, error) {
 	switch {
 	case strings.HasPrefix(name, "blobs/"):
-		return Object{Kind: Blob, SHA256: name[len("blobs/"):]}, nil
+		o := Object{Kind: Blob, SHA256: name[len("blobs/"):]}
+		if sum, err := hex.DecodeString(o.SHA256); err != nil || len(sum) != sha256.Size || strings.ToLower(o.SHA256) != o.SHA256 {
+			return o, fmt.Errorf("a blob is called by its SHA-256 in hex")
+		}
+		return o, nil
 	case strings.HasPrefix(name, "frames-"):
 		return parsePart(Object{Kind: Frames}, name[len("frames-"):])
 	case strings.HasPrefix(name, "begun-"):

@@ -96,10 +96,13 @@ func (l seals) head(ctx context.Context, trusted string) (data []byte, c checkpo
 		err = fmt.Errorf("it is of %s", c.origin)
 	}
 	if err != nil {
-		err = fmt.Errorf("read head of the log of namespace %s: %w", l.namespace, err)
+		err = fmt.Errorf("read head of the log of namespace %s: %w: %w", l.namespace, errNote, err)
 	}
 	return data, c, by, err
 }
+
+// errNote marks a note that was read and is not what it must be; the store itself answered.
+var errNote = errors.New("note not good")
 
 // end gives the last entry, nil if there is none. The head may lag behind it: a writer was killed.
 func (l seals) end(ctx context.Context) (*Entry, error) {
