@@ -195,7 +195,9 @@ func (a *Appender) Append(ctx context.Context, frames []schema.Frame) error {
 		// A server has room for so many batches only, and one frame of a batch may be what it never
 		// takes: both are met by appending these frames one by one.
 		alone := n > 1 && (outcome == topology.TooMany || outcome == topology.Never)
-		if alone {
+		// So is a batch that nobody answered: a loaded cluster may get through with one frame in the time
+		// in which it does not with many, and a batch that was left open takes room until it expires.
+		if alone || n > 1 && outcome == topology.Unknown {
 			singles = n
 		}
 		before := a.head.Sequence

@@ -157,6 +157,23 @@ func TestAppendStoredLate(t *testing.T) {
 	require.Equal(t, numbers("j", 10), texts(r.stored(t, capture)))
 }
 
+// A cluster that has no time for batches takes single frames.
+func TestAppendFallsBackWhereBatchesAreNotAnswered(t *testing.T) {
+	r := newRig(t)
+	var batches int
+	a := r.appender(t, "j", func(o *AppenderOptions) { o.BatchFrom = 4 })
+	a.store = func(ctx context.Context, m []*nats.Msg) (uint64, error) {
+		if len(m) > 1 {
+			batches++
+			return 0, context.DeadlineExceeded
+		}
+		return a.publish(ctx, m)
+	}
+	require.NoError(t, a.Append(deadline(t), frames(100)))
+	require.Equal(t, 1, batches)
+	require.Equal(t, numbers("j", 100), texts(r.stored(t, capture)))
+}
+
 func TestAppendFallsBackWhileBatchesAreTaken(t *testing.T) {
 	r := newRig(t)
 	for i := range 50 { // as many as the server takes
