@@ -42,6 +42,12 @@ func TestMain(m *testing.M) {
 	os.Exit(pgtest.Main(m))
 }
 
+// Sinks of these tests are gone sooner than those that people run: what is waited for is a part of what it would be.
+const (
+	beat  = 250 * time.Millisecond
+	lease = 2 * time.Second
+)
+
 // runSink is a sink among others, until ctx ends.
 func runSink(ctx context.Context, url, ledger string) error {
 	nc, err := nats.Connect(url)
@@ -59,7 +65,7 @@ func runSink(ctx context.Context, url, ledger string) error {
 	}
 	defer l.Close() //nolint:errcheck // it always works
 	log := zerolog.New(os.Stderr)
-	o := postgres.NewOwnership(l, postgres.OwnershipOptions{Log: log})
+	o := postgres.NewOwnership(l, postgres.OwnershipOptions{Beat: beat, Lease: lease, Log: log})
 	return sink.New(sink.Options{JS: js, Ledger: l, Ownership: o, Log: log, MaxEvents: 64}).Run(ctx)
 }
 
@@ -79,13 +85,14 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// goOn publishes until halt is called.
+// goOn publishes until halt is called; not as fast as can be: it goes on for as long as leases last.
 func (c *cluster) goOn() {
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for ctx.Err() == nil {
 			c.Publish(c.Scripts[rand.IntN(len(c.Scripts))])
+			time.Sleep(2 * time.Millisecond)
 		}
 	})
 	c.halt = func() {
