@@ -12,6 +12,7 @@ import (
 
 // An end that nobody saw is said by the operator; what comes behind it opens the capture again.
 func TestCloseEndsARecording(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	text, err := os.ReadFile("testdata/sacks.jsonl")
 	require.NoError(t, err)

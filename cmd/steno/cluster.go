@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func (a *app) openCluster(ctx context.Context) (*session, error) {
 	}
 	return &session{
 		site: &cluster{
-			streams: streams, nats: printable(a.destination()), database: l.Name(), ledger: l, patience: patience, moved: time.Now(),
+			streams: streams, nats: printable(a.destination()), database: l.Name(), ledger: l, patience: cmp.Or(a.patience, patience), moved: time.Now(),
 		},
 		conn: streams.conn, js: streams.js, info: streams.info, ledger: l, batchFrom: streams.batchFrom,
 	}, nil

@@ -53,6 +53,7 @@ func TestTheHolderClosesWhatADeadTapLeft(t *testing.T) {
 // A conversation whose end nobody saw is open, and lists say since when it has said nothing. An operator
 // closes it; what its tap records behind that opens it again, flagged late, and its own close ends it.
 func TestAnEndThatNobodySaw(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	up := startUp(t, data)
 	defer up.kill(t)
@@ -98,6 +99,7 @@ func TestAnEndThatNobodySaw(t *testing.T) {
 
 // A recording that broke off long ago is told from one that goes on.
 func TestTheListSaysHowLongARecordingIsIdle(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	_, _, code := steno(t, "import", "--data", data, halfOf(t, "testdata/sacks.jsonl", 9))
 	require.Equal(t, exitRuntime, code)

@@ -16,6 +16,7 @@ func TestExportsOfADirectory(t *testing.T) {
 	data, dir := t.TempDir(), t.TempDir()
 	ok(t, "import", "--data", data, "testdata/sacks.jsonl")
 	ok(t, "import", "--data", data, recording("goose-1.37.0.json"))
+	defer startUp(t, data).kill(t)
 	stored := ok(t, "show", "ce9f8754", "--data", data, "--json")
 
 	lines, says, code := steno(t, "export", "ce9f8754", "--data", data)
@@ -78,9 +79,7 @@ func TestExportsOfADirectory(t *testing.T) {
 // The frames that are exported give what the ledger holds, and importing them adds nothing.
 func TestExportedFramesAreTheCapture(t *testing.T) {
 	data := t.TempDir()
-	for _, from := range []string{recording("goose-1.37.0.json"), recording("a2a-go-2.4.0.jsonl"), "testdata/sacks.jsonl"} {
-		ok(t, "import", "--data", data, from)
-	}
+	ok(t, "import", "--data", data, recording("goose-1.37.0.json"), recording("a2a-go-2.4.0.jsonl"), "testdata/sacks.jsonl")
 	up := startUp(t, data)
 	defer up.kill(t)
 	captures := map[string]schema.Identity{}

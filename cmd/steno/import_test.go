@@ -119,6 +119,7 @@ func goosePrompts(t *testing.T) (prompts []string) {
 
 func TestEveryRecordingTranslatesAsItIsStored(t *testing.T) {
 	data := t.TempDir()
+	defer startUp(t, data).kill(t)
 	for _, name := range recordings {
 		t.Run(name, func(t *testing.T) {
 			offline := ok(t, "translate", recording(name))

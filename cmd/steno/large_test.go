@@ -34,6 +34,7 @@ func TestLargeFramesComeThroughWhole(t *testing.T) {
 	say(`< {"jsonrpc":"2.0","id":0,"result":{"stopReason":"end_turn"}}`)
 	require.NoError(t, file.Close())
 	data := t.TempDir()
+	defer startUp(t, data).kill(t)
 	ok(t, "import", "--data", data, path)
 	got := map[string]int{}
 	for _, e := range events(t, ok(t, "show", "--data", data, "--json")) {
@@ -49,6 +50,7 @@ func TestLargeFramesComeThroughWhole(t *testing.T) {
 // The bytes of one frame are gone from the bucket: verify names the capture, the frame and the blob, says
 // it on stdout, and proves what else there is.
 func TestVerifyNamesALostBlob(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	path := filepath.Join(t.TempDir(), "large.jsonl")
 	require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "%s\n%s\n",

@@ -41,13 +41,14 @@ func TestCommandsOverlap(t *testing.T) {
 	data := t.TempDir()
 	ls, verify := []string{"ls", "--json"}, []string{"verify"}
 	ok(t, "import", "--data", data, recording("goose-1.37.0.json"))
-	for range 3 {
+	for range 2 {
 		overlapping(t, data, ls, verify, ls, ls, verify, ls)
 	}
 }
 
 // A command that comes while the holder is ending finds nobody, and becomes the holder itself.
 func TestCommandsFollowOneAnother(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	ok(t, "import", "--data", data, recording("goose-1.37.0.json"))
 	first := stenoCommand(t.Context(), "tail", "--data", data)

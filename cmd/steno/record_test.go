@@ -219,6 +219,7 @@ func TestRecordIntoARunningUpIsFollowedLive(t *testing.T) {
 
 // What an outage left in a directory is published by the next tap there, without anybody else.
 func TestTheNextTapPublishesWhatAnOutageLeft(t *testing.T) {
+	t.Parallel()
 	data, s := t.TempDir(), natstest.Start(t)
 	s.Stop()
 	_, errs, err := client(t, recordCommand(t, data, "--nats", s.URL(), "--workflow", "mill", "--run", "away"), "How many sacks?")

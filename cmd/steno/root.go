@@ -38,6 +38,7 @@ type app struct {
 	logLevel string
 	config   string
 	from     origins
+	patience time.Duration // with a cluster that does not get on; 0 = patience
 	log      zerolog.Logger
 	// unprepared is why a tap cannot record, where its agent is to run all the same.
 	unprepared error

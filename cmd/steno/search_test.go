@@ -38,6 +38,7 @@ func importedDirectory(t *testing.T) string {
 
 func TestSearch(t *testing.T) {
 	data := importedDirectory(t)
+	defer startUp(t, data).kill(t)
 	stdout, stderr, code := runHere(t, "search", "--data", data, "permission", "dialog", "waiting")
 	require.Zero(t, code, stderr)
 	require.Equal(t, `Repo Story Request
@@ -102,6 +103,7 @@ func TestSearchFindsWhatWasJustImported(t *testing.T) {
 
 func TestListFilters(t *testing.T) {
 	data := importedDirectory(t)
+	defer startUp(t, data).kill(t)
 	keys := func(args ...string) (keys []string) {
 		for line := range strings.Lines(ok(t, append([]string{"ls", "--data", data, "--json"}, args...)...)) {
 			var s sink.Summary

@@ -26,6 +26,14 @@ func runHere(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
+// okHere is ok in this process: it starts none for each of many commands.
+func okHere(t *testing.T, args ...string) string {
+	t.Helper()
+	stdout, stderr, code := runHere(t, args...)
+	require.Zero(t, code, "steno %v\n%s%s", args, stdout, stderr)
+	return stdout
+}
+
 func TestUsageErrors(t *testing.T) {
 	for _, tt := range []struct{ args, says string }{
 		{"bogus", `unknown command "bogus" for steno`},

@@ -119,6 +119,7 @@ func TestTailWaitsForTheFirstTranscript(t *testing.T) {
 }
 
 func TestTailGoesOnWithWhatComesNext(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	up := startUp(t, data)
 	defer up.kill(t)
@@ -200,6 +201,7 @@ func TestASnapshotIsPrintedInSnakeCase(t *testing.T) {
 }
 
 func TestDoctorSaysWhatIsWrongWithinEightyColumns(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	cmd := recordCommand(t, data)
 	in, err := cmd.StdinPipe()

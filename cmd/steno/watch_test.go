@@ -43,6 +43,7 @@ func left(t *testing.T, x *tmuxtest.Terminal, status int) {
 // TestWatchARecordingGrow follows an agent under steno record from the list on: text as it is typed, a tool
 // that waits and ends, and the end of the recording.
 func TestWatchARecordingGrow(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	ok(t, "import", "--data", data, "testdata/sacks.jsonl")
 	x := watchIn(t, 100, 30, "--data", data)
@@ -73,6 +74,7 @@ func TestWatchARecordingGrow(t *testing.T) {
 }
 
 func TestWatchReplaySearchAndFind(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	ok(t, "import", "--data", data, recording("goose-1.37.0.json"), recording("a2a-go-2.4.0.jsonl"), "testdata/sacks.jsonl")
 	x := watchIn(t, 80, 24, "--data", data, "Sacks")
@@ -147,6 +149,7 @@ func TestWatchReplaySearchAndFind(t *testing.T) {
 
 // TestWatchWhileTheHolderGoes kills the process through which a console reads, in the middle of a sentence.
 func TestWatchWhileTheHolderGoes(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	up := startUp(t, data)
 	e := edit(t, recordCommand(t, data))
@@ -196,6 +199,7 @@ func TestWatchWithoutATerminal(t *testing.T) {
 }
 
 func TestWatchWithoutColour(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	ok(t, "import", "--data", data, "testdata/sacks.jsonl")
 	x := tmuxtest.Start(t, 60, 20, asSteno+"=1", "XDG_CONFIG_HOME=/nonexistent", "NO_COLOR=1")

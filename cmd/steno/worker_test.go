@@ -55,6 +55,7 @@ func recorded(t *testing.T, s *natstest.Server, id schema.Identity) string {
 // Workers are killed and stopped while files are imported to a NATS: what they store is the offline
 // translation, once.
 func TestWorkersOfACluster(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	first := startWorker(t, "translate", s.URL(), "--lease", "1s")
 	second := startWorker(t, "translate", s.URL(), "--lease", "1s")
@@ -78,6 +79,7 @@ func TestWorkersOfACluster(t *testing.T) {
 // Sinks are killed and stopped while records come: the ledger in PostgreSQL holds every event once, with
 // its number.
 func TestSinksOfACluster(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	url := pgtest.Database(t)
 	startWorker(t, "translate", s.URL(), "--lease", "1s")
@@ -120,6 +122,7 @@ func TestSinksOfACluster(t *testing.T) {
 // What whoever starts a sink must mend ends it, and is said: two of one name, a login that is refused, a role
 // that may only read.
 func TestASinkThatCannotServeEnds(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	url := pgtest.Database(t)
 	startWorker(t, "sink", s.URL(), "--ledger", url, "--name", "mill")

@@ -42,6 +42,19 @@ func TestMain(m *testing.M) {
 	os.Exit(pgtest.Main(m))
 }
 
+// Sinks of these tests are gone sooner than those that people run: what is waited for is a part of what it would be.
+const (
+	beat  = 250 * time.Millisecond
+	lease = 2 * time.Second
+)
+
+// What is promised, on a machine that does nothing else; what fails the test is a multiple of it.
+const (
+	joinsWithin  = 10 * time.Second
+	servedWithin = 20 * time.Second
+	loaded       = 3
+)
+
 // runSink is a sink among others, until ctx ends.
 func runSink(ctx context.Context, url, ledger string) error {
 	nc, err := nats.Connect(url)
@@ -59,7 +72,7 @@ func runSink(ctx context.Context, url, ledger string) error {
 	}
 	defer l.Close() //nolint:errcheck // it always works
 	log := zerolog.New(os.Stderr)
-	o := postgres.NewOwnership(l, postgres.OwnershipOptions{Log: log})
+	o := postgres.NewOwnership(l, postgres.OwnershipOptions{Beat: beat, Lease: lease, Log: log})
 	return sink.New(sink.Options{JS: js, Ledger: l, Ownership: o, Log: log, MaxEvents: 64}).Run(ctx)
 }
 
@@ -79,13 +92,14 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// goOn publishes until halt is called.
+// goOn publishes until halt is called; not as fast as can be: it goes on for as long as leases last.
 func (c *cluster) goOn() {
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for ctx.Err() == nil {
 			c.Publish(c.Scripts[rand.IntN(len(c.Scripts))])
+			time.Sleep(2 * time.Millisecond)
 		}
 	})
 	c.halt = func() {
@@ -132,7 +146,7 @@ func (c *cluster) shared(want ...int) time.Duration {
 	require.NoError(c.t, err)
 	defer conn.Close(within(c.t)) //nolint:errcheck // the test has what it wants
 	var have []int
-	for time.Since(began) < 30*time.Second {
+	for time.Since(began) < time.Minute {
 		rows, err := conn.Query(within(c.t), `SELECT count(*)::int FROM steno.owners GROUP BY owner ORDER BY 1 DESC`)
 		require.NoError(c.t, err)
 		have, err = pgx.CollectRows(rows, pgx.RowTo[int])
@@ -176,13 +190,13 @@ func TestSinksShareThePartitions(t *testing.T) {
 	c.join()
 	took := c.shared(8, 8, 8, 8)
 	t.Log("a fourth has its share after", took)
-	require.Less(t, took, 10*time.Second)
+	require.Less(t, took, loaded*joinsWithin)
 	c.served()
 
 	require.NoError(t, killed.Process.Kill())
 	took = c.served()
 	t.Log("all is served after a kill in", took)
-	require.Less(t, took, 20*time.Second)
+	require.Less(t, took, loaded*servedWithin)
 	c.shared(11, 11, 10)
 
 	leave()

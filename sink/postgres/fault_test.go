@@ -44,7 +44,7 @@ func TestConnectionCutAtCommit(t *testing.T) {
 	l := open(t, pgtest.Through(t, d.url(t, "ledger"), p.address))
 	defer l.Close() //nolint:errcheck // it always works
 	k, stop := s.Run(sink.Options{Ledger: l, MaxEvents: 8})
-	for range 40 {
+	for range 20 {
 		for _, script := range s.Scripts {
 			s.Publish(script)
 		}
@@ -68,6 +68,7 @@ func TestDatabaseRestartsWhileStoring(t *testing.T) {
 	wg.Go(func() {
 		for ctx.Err() == nil {
 			s.Publish(s.Scripts[rand.IntN(len(s.Scripts))])
+			time.Sleep(time.Millisecond) // the sink stores a few at a time, and shall be behind, but not far
 		}
 	})
 	k, stop := s.Run(sink.Options{MaxEvents: 4})

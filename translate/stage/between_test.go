@@ -43,6 +43,7 @@ func (b *between) PublishMsg(ctx context.Context, msg *nats.Msg, opts ...jetstre
 // A record is stored and its answer lost, or it is refused, and before its worker hears of that another
 // one has stored the records behind it.
 func TestAnotherRecordBetweenAnAppendAndItsAnswer(t *testing.T) {
+	t.Parallel()
 	for name, what := range map[string]how{"answer lost": lost, "refused": refused} {
 		for at := 1; at <= 3; at++ {
 			t.Run(name, func(t *testing.T) {
@@ -57,11 +58,11 @@ func TestAnotherRecordBetweenAnAppendAndItsAnswer(t *testing.T) {
 					return uint64(len(tp.frames))
 				}
 				js := &between{JetStream: s.JS, at: at, what: what, meanwhile: func() {
-					other, stop := run(t, stage.Options{JS: otherJS})
+					other, stop := run(t, stage.Options{JS: otherJS, Partitions: alone(tp)})
 					require.NoError(t, other.Committed(bounded(t), tp.id, say(script...)))
 					stop()
 				}}
-				w, _ := run(t, stage.Options{JS: js, InFlight: 1})
+				w, _ := run(t, stage.Options{JS: js, InFlight: 1, Partitions: alone(tp)})
 				for range 3 {
 					for _, line := range script {
 						require.NoError(t, w.Committed(bounded(t), tp.id, say(line)))

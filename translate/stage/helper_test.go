@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,8 +24,12 @@ import (
 	"github.com/steno-io/steno/translate/stage"
 )
 
-// within bounds each wait, so that a fault fails the test instead of hanging it.
-const within = time.Minute
+// within bounds each wait, so that a fault fails the test instead of hanging it; look is between two looks at what is
+// waited for: the processor is the worker's.
+const (
+	within = time.Minute
+	look   = time.Millisecond
+)
 
 func bounded(t testing.TB) context.Context {
 	t.Helper()
@@ -132,6 +137,16 @@ func (tp *tap) flush(t testing.TB) {
 	}
 }
 
+// alone gives the partitions of captures: a worker of these few begins, and ends, much sooner than one of all.
+func alone(taps ...*tap) (partitions []uint32) {
+	for _, tp := range taps {
+		if p := tp.id.Partition(schema.Partitions); !slices.Contains(partitions, p) {
+			partitions = append(partitions, p)
+		}
+	}
+	return partitions
+}
+
 // run starts a worker; stop ends it and waits.
 func run(t testing.TB, o stage.Options) (w *stage.Worker, stop func()) {
 	t.Helper()
@@ -191,6 +206,7 @@ func until(t testing.TB, w *stage.Worker, wanted func(stage.Progress) bool) stag
 		if wanted(progress) {
 			return progress
 		}
+		time.Sleep(look)
 	}
 }
 

@@ -59,16 +59,17 @@ func (l *late) PublishMsg(ctx context.Context, msg *nats.Msg, opts ...jetstream.
 // wakes up: its snapshot of frame 3 does not replace that of frame 4, else nothing could be gone on from
 // once the frames before are purged.
 func TestZombiesLateSnapshot(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	tp.say(t, "say 1 "+strings.Repeat("0123456789abcdef", 40<<10))
 	js := newLate(s.JS, "3")
-	_, stopZombie := run(t, each(js))
+	_, stopZombie := run(t, each(js, tp))
 	saved(t, s.JS, tp.id, 2)
 	tp.say(t, "say 1 more ")
 	<-js.away
 
-	w, stop := run(t, each(s.JS))
+	w, stop := run(t, each(s.JS, tp))
 	saved(t, s.JS, tp.id, 3)
 	tp.say(t, "say 1 and more ")
 	saved(t, s.JS, tp.id, 4)
@@ -84,7 +85,7 @@ func TestZombiesLateSnapshot(t *testing.T) {
 	purge(t, s.JS, tp.id, 4)
 	unmark(t, s.JS, tp.id)
 	tp.say(t, "end 1")
-	w, _ = run(t, stage.Options{JS: s.JS})
+	w, _ = run(t, stage.Options{JS: s.JS, Partitions: alone(tp)})
 	require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 	check(t, s.JS, tp)
 }
@@ -93,10 +94,11 @@ func TestZombiesLateSnapshot(t *testing.T) {
 // the state of the one that it replaced. Meanwhile the snapshot that stands has the same bytes as that one
 // again. The first one wakes up and deletes what it replaced: the one that stands keeps its state.
 func TestAStateOutlivesAZombiesBelief(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	tp.say(t, "say 1 "+strings.Repeat("0123456789abcdef", 40<<10))
-	_, stop := run(t, each(s.JS))
+	_, stop := run(t, each(s.JS, tp))
 	old := saved(t, s.JS, tp.id, 2)
 	stop()
 	states := tp.blobs.States()
@@ -119,7 +121,7 @@ func TestAStateOutlivesAZombiesBelief(t *testing.T) {
 		putBack(t, s.JS, tp.id, again, nil)
 	}
 	tp.say(t, "say 1 more ")
-	w, stop := run(t, stage.Options{JS: js, SnapshotEvery: 1})
+	w, stop := run(t, each(js, tp))
 	until(t, w, func(p stage.Progress) bool { return p.Snapshots == 1 })
 	stop()
 	_, err = states.Get(bounded(t), tp.id, old.Header.Get(schema.HeaderBlob))
@@ -128,7 +130,7 @@ func TestAStateOutlivesAZombiesBelief(t *testing.T) {
 	purge(t, s.JS, tp.id, 3)
 	unmark(t, s.JS, tp.id)
 	tp.say(t, "end 1")
-	w, _ = run(t, stage.Options{JS: s.JS})
+	w, _ = run(t, stage.Options{JS: s.JS, Partitions: alone(tp)})
 	require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 	check(t, s.JS, tp)
 }

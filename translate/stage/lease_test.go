@@ -30,6 +30,7 @@ func served(t *testing.T, workers ...*stage.Worker) (each []int, all int) {
 // TestWorkersComeAndGo lets workers come, leave in order and vanish while taps write: what is
 // stored is what one worker would have stored.
 func TestWorkersComeAndGo(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	var taps []*tap
 	for n := range 8 {
@@ -64,7 +65,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 		require.Eventually(t, func() bool {
 			each, all := served(t, workers...)
 			return all == 32 && fmt.Sprint(each) == fmt.Sprint(want)
-		}, 20*time.Second, 20*time.Millisecond)
+		}, within, 20*time.Millisecond)
 	}
 	a, stop := start("a")
 	spread([]int{16, 16}, a, b)

@@ -29,6 +29,7 @@ func follow(t *testing.T, nc *nats.Conn, transcript schema.Transcript) (next fun
 }
 
 func TestDeltasAreLiveAndNotHistory(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	transcript := schema.Transcript{Identity: tp.id, Session: 1}
@@ -71,6 +72,7 @@ func TestDeltasAreLiveAndNotHistory(t *testing.T) {
 // stored. The worker ends, twice; each time the next one sends the heads of the message, though no frame
 // of its capture comes, and no snapshot names it.
 func TestHeadsBehindARecord(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	tp.say(t, "say 1 still ", "say 1 open ", "tool 2 grep")
@@ -110,6 +112,7 @@ func TestLargeDeltaIsNotSent(t *testing.T) {
 
 // TestLargeFrames: a frame of 2 MB and the record of its event go by reference.
 func TestLargeFrames(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	large := strings.Repeat("0123456789abcdef", 2<<20/16)

@@ -15,6 +15,7 @@ import (
 // TestLostRecordsAreStoredAgain takes acknowledged records away under a running worker, as a power
 // failure without synced writes does: the next refusal shows it, and the frames are folded anew.
 func TestLostRecordsAreStoredAgain(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	w, _ := run(t, stage.Options{JS: s.JS})
@@ -31,6 +32,7 @@ func TestLostRecordsAreStoredAgain(t *testing.T) {
 
 // TestStreamMadeAnew: a worker whose stream was replaced while the server was away ends and says so.
 func TestStreamMadeAnew(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	_, js := s.Connect(t)
@@ -113,6 +115,7 @@ func TestWorkersShareThePartitions(t *testing.T) {
 // TestCluster runs on three replicas, where a write that has just ended may still be in the way, and
 // takes the leader of the records away in the middle.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	c := natstest.StartCluster(t, topology.Config{})
 	tp := newTap(t, c.JS, identity(1))
 	_, js := c.Connect(t)

@@ -48,7 +48,7 @@ func TestMarkHoldsAtWhatNothingCovers(t *testing.T) {
 	for identity(n).Partition(schema.Partitions) != p {
 		n++
 	}
-	w, stop := run(t, often(stage.Options{JS: s.JS}))
+	w, stop := run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp)}))
 	tp.say(t, "tool 1 grep")
 	marked(t, w, tp)
 	recorded := tp.last(t)
@@ -60,7 +60,7 @@ func TestMarkHoldsAtWhatNothingCovers(t *testing.T) {
 	require.NoError(t, w.Committed(bounded(t), other.id, uint64(len(other.frames))))
 	stop() // the mark is stored once more
 
-	w, stop = run(t, often(stage.Options{JS: s.JS}))
+	w, stop = run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp)}))
 	until(t, w, func(progress stage.Progress) bool { return partOf(progress, tp.id).Lag == 0 && progress.Frames > 0 })
 	progress, err := w.Progress(bounded(t))
 	require.NoError(t, err)
@@ -69,10 +69,10 @@ func TestMarkHoldsAtWhatNothingCovers(t *testing.T) {
 	require.Equal(t, "open still ", ask(t, s.NC, tp.id).Messages[0].Text)
 	stop()
 
-	w, stop = run(t, often(stage.Options{JS: s.JS, SnapshotEvery: 1}))
+	w, stop = run(t, often(each(s.JS, tp)))
 	marked(t, w, other)
 	stop()
-	w, _ = run(t, often(stage.Options{JS: s.JS}))
+	w, _ = run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp)}))
 	until(t, w, func(progress stage.Progress) bool { return progress.SnapshotsUsed == 1 })
 	progress, err = w.Progress(bounded(t))
 	require.NoError(t, err)
@@ -89,11 +89,11 @@ func TestMarkPassesParkedCaptures(t *testing.T) {
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	tp.say(t, "say 1 open", "panic", "say 1 never")
-	w, stop := run(t, often(stage.Options{JS: s.JS}))
+	w, stop := run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp)}))
 	require.ErrorIs(t, w.Committed(bounded(t), tp.id, 3), stage.ErrParked)
 	marked(t, w, tp)
 	stop()
-	w, _ = run(t, often(stage.Options{JS: s.JS}))
+	w, _ = run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp)}))
 	require.ErrorIs(t, w.Committed(bounded(t), tp.id, 3), stage.ErrParked)
 	progress, err := w.Progress(bounded(t))
 	require.NoError(t, err)
@@ -207,7 +207,7 @@ func TestUnfitMarks(t *testing.T) {
 			}
 			other := newTap(t, s.JS, identity(n))
 			tp.say(t, "end 1")
-			w, stop := run(t, often(stage.Options{JS: s.JS}))
+			w, stop := run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp, other)}))
 			marked(t, w, tp)
 			marked(t, w, other)
 			stop()
@@ -226,7 +226,7 @@ func TestUnfitMarks(t *testing.T) {
 			_, err = kv.Put(bounded(t), markKey(tp.id), text)
 			require.NoError(t, err)
 
-			w, _ = run(t, often(stage.Options{JS: s.JS}))
+			w, _ = run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp, other)}))
 			marked(t, w, tp)
 			progress, err := w.Progress(bounded(t))
 			require.NoError(t, err)
@@ -250,7 +250,7 @@ func TestOlderCopyOfTheStore(t *testing.T) {
 				s := natstest.Start(t)
 				tp := newTap(t, s.JS, identity(1))
 				tp.say(t, script[:5]...)
-				o := often(stage.Options{SnapshotEvery: 1})
+				o := often(each(nil, tp))
 				w, stop := killed(t, s, o)
 				require.NoError(t, w.Committed(bounded(t), tp.id, 6))
 				saved(t, s.JS, tp.id, 6)

@@ -16,6 +16,7 @@ import (
 // A worker of whose name another one lives says what it waits for, once, and ends with that and nothing
 // else.
 func TestANameThatIsTakenEndsTheWorker(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	first, _ := run(t, leased(s.JS, "w"))
 	require.Eventually(t, func() bool { _, all := served(t, first); return all == 32 }, within, 10*time.Millisecond)

@@ -76,6 +76,7 @@ func TestAParkIsStoredAndRedrivenBeforeItsWorkerKnows(t *testing.T) {
 // A worker that was away for long comes to park what another one has parked, and what has come through
 // since.
 func TestAParkThatIsOvertaken(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	_, otherJS := s.Connect(t)
 	tp := newTap(t, s.JS, identity(1))

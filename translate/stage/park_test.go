@@ -59,7 +59,7 @@ func TestDamageParksOneCapture(t *testing.T) {
 			bad.frames = bad.frames[:good]
 
 			for range 2 { // the second worker finds it parked
-				w, stop := run(t, stage.Options{JS: s.JS})
+				w, stop := run(t, stage.Options{JS: s.JS, Partitions: alone(before, bad, after)})
 				require.ErrorIs(t, w.Committed(bounded(t), bad.id, all), stage.ErrParked)
 				require.NoError(t, w.Committed(bounded(t), bad.id, uint64(good)))
 				for _, tp := range []*tap{before, after} {
@@ -189,7 +189,7 @@ func TestForgedRecords(t *testing.T) {
 						}
 					}
 				}
-				worker, _ := run(t, stage.Options{JS: js})
+				worker, _ := run(t, stage.Options{JS: js, Partitions: alone(tp)})
 				tp.say(t, script[3:]...)
 				require.ErrorIs(t, worker.Committed(bounded(t), tp.id, uint64(len(tp.frames))), stage.ErrParked)
 				listed, err := stage.ListParked(bounded(t), s.JS)
@@ -228,7 +228,7 @@ func TestRecordInsideAFrame(t *testing.T) {
 				Data: []byte(strings.Join(w.lines[:3], "\n") + "\n")})
 			require.NoError(t, err)
 
-			worker, _ := run(t, stage.Options{JS: s.JS})
+			worker, _ := run(t, stage.Options{JS: s.JS, Partitions: alone(tp)})
 			err = worker.Committed(bounded(t), tp.id, 4)
 			stream, streamErr := s.JS.Stream(bounded(t), topology.Events)
 			require.NoError(t, streamErr)

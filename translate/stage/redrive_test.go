@@ -51,17 +51,18 @@ func missingBlob(t testing.TB, s *natstest.Server, tp *tap) []byte {
 // TestRedriveUnderALivingOwner: the blob comes back, the owner folds the capture again, and the next frames
 // join. Before that it parks again, with its reason.
 func TestRedriveUnderALivingOwner(t *testing.T) {
+	t.Parallel()
 	for _, idle := range []bool{false, true} {
 		t.Run(fmt.Sprintf("parked before the owner came %t", idle), func(t *testing.T) {
 			s := natstest.Start(t)
 			tp := newTap(t, s.JS, identity(1))
 			lost := missingBlob(t, s, tp)
-			w, stop := run(t, often(stage.Options{JS: s.JS}))
+			w, stop := run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp)}))
 			require.ErrorIs(t, w.Committed(bounded(t), tp.id, 7), stage.ErrParked)
 			if idle {
 				marked(t, w, tp)
 				stop()
-				w, _ = run(t, often(stage.Options{JS: s.JS}))
+				w, _ = run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp)}))
 				until(t, w, func(p stage.Progress) bool { return p.Parked == 1 })
 			}
 			again := redrive(t, s, onlyParked(t, s))
@@ -100,7 +101,7 @@ func TestRedriveWithoutAnOwner(t *testing.T) {
 	require.NoError(t, w.Committed(bounded(t), tp.id, 6))
 	stop()
 	tp.say(t, script[5:]...)
-	w, stop = run(t, often(stage.Options{JS: s.JS, Catalogue: without}))
+	w, stop = run(t, often(stage.Options{JS: s.JS, Catalogue: without, Partitions: alone(tp)}))
 	require.ErrorIs(t, w.Committed(bounded(t), tp.id, 7), stage.ErrParked)
 	marked(t, w, tp)
 	stop()
@@ -119,7 +120,7 @@ func TestRedriveWithoutAnOwner(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, revision, same, "it is asked for already")
 
-	w, stop = run(t, often(stage.Options{JS: s.JS, Catalogue: with}))
+	w, stop = run(t, often(stage.Options{JS: s.JS, Catalogue: with, Partitions: alone(tp)}))
 	again, err := stage.AwaitRedrive(bounded(t), s.JS, tp.id, revision)
 	require.NoError(t, err)
 	require.Nil(t, again)
@@ -131,10 +132,11 @@ func TestRedriveWithoutAnOwner(t *testing.T) {
 // TestRedriveKeyGoesLast: an owner that ends before the capture's frames are covered leaves the request for
 // the next one.
 func TestRedriveKeyGoesLast(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	lost := missingBlob(t, s, tp)
-	w, stop := run(t, often(stage.Options{JS: s.JS}))
+	w, stop := run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp)}))
 	require.ErrorIs(t, w.Committed(bounded(t), tp.id, 7), stage.ErrParked)
 	marked(t, w, tp)
 	stop()
@@ -145,12 +147,12 @@ func TestRedriveKeyGoesLast(t *testing.T) {
 
 	// Its last message is open, and no snapshot can be stored that would cover it.
 	js := &fault{JetStream: s.JS, on: "steno.state.", decide: func(int) how { return refused }}
-	w, stop = run(t, often(stage.Options{JS: js}))
+	w, stop = run(t, often(stage.Options{JS: js, Partitions: alone(tp)}))
 	require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 	until(t, w, func(p stage.Progress) bool { return p.Retries > 1 })
 	require.True(t, onlyParked(t, s).Redrive)
 	stop()
-	w, stop = run(t, often(stage.Options{JS: s.JS}))
+	w, stop = run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp)}))
 	again, err := stage.AwaitRedrive(bounded(t), s.JS, tp.id, revision)
 	require.NoError(t, err)
 	require.Nil(t, again)
@@ -162,10 +164,11 @@ func TestRedriveKeyGoesLast(t *testing.T) {
 
 // TestAKeyDeletedByHand unparks the capture, too.
 func TestAKeyDeletedByHand(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	lost := missingBlob(t, s, tp)
-	w, _ := run(t, often(stage.Options{JS: s.JS}))
+	w, _ := run(t, often(stage.Options{JS: s.JS, Partitions: alone(tp)}))
 	require.ErrorIs(t, w.Committed(bounded(t), tp.id, 7), stage.ErrParked)
 	_, err := tp.blobs.Put(bounded(t), tp.id, lost)
 	require.NoError(t, err)
@@ -187,6 +190,7 @@ func TestAKeyDeletedByHand(t *testing.T) {
 // TestRedriveOfEachReason redrives what is as damaged as before: it parks again for the same reason, and
 // the captures beside it go on.
 func TestRedriveOfEachReason(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	beside := newTap(t, s.JS, identity(1))
 	bad := map[stage.Reason]*tap{}

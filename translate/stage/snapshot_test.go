@@ -25,6 +25,7 @@ func saved(t testing.TB, js jetstream.JetStream, id schema.Identity, frame uint6
 		if ok && m.Header.Get(schema.HeaderSeq) == fmt.Sprint(frame) {
 			return m
 		}
+		time.Sleep(look)
 	}
 }
 
@@ -53,8 +54,10 @@ func markKey(id schema.Identity) string {
 	return fmt.Sprintf("low.%d", id.Partition(schema.Partitions))
 }
 
-// each makes a snapshot after each frame.
-func each(js jetstream.JetStream) stage.Options { return stage.Options{JS: js, SnapshotEvery: 1} }
+// each makes a snapshot after each frame of the captures.
+func each(js jetstream.JetStream, taps ...*tap) stage.Options {
+	return stage.Options{JS: js, SnapshotEvery: 1, Partitions: alone(taps...)}
+}
 
 // TestGoOnFromASnapshotOfEveryFrame lets a worker end behind each frame, and the next one go on.
 func TestGoOnFromASnapshotOfEveryFrame(t *testing.T) {
@@ -64,7 +67,7 @@ func TestGoOnFromASnapshotOfEveryFrame(t *testing.T) {
 			tp := newTap(t, s.JS, identity(1))
 			for i, line := range script {
 				tp.say(t, line)
-				w, stop := run(t, each(s.JS))
+				w, stop := run(t, each(s.JS, tp))
 				require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 				saved(t, s.JS, tp.id, uint64(len(tp.frames)))
 				stop()
@@ -99,7 +102,7 @@ func TestRebuildIsBounded(t *testing.T) {
 		}
 	}
 	tp.flush(t)
-	w, stop := run(t, stage.Options{JS: js})
+	w, stop := run(t, stage.Options{JS: js, Partitions: alone(tp)})
 	require.NoError(t, w.Committed(bounded(t), tp.id, 50_000))
 	until(t, w, func(p stage.Progress) bool { return p.Snapshots >= 1 })
 	stop()
@@ -113,7 +116,7 @@ func TestRebuildIsBounded(t *testing.T) {
 	unmark(t, js, tp.id)
 	tp.async = false
 	tp.say(t, "end 1")
-	w, stop = run(t, stage.Options{JS: js})
+	w, stop = run(t, stage.Options{JS: js, Partitions: alone(tp)})
 	require.NoError(t, w.Committed(bounded(t), tp.id, 50_001))
 	stop()
 	progress, err := w.Progress(bounded(t))
@@ -136,7 +139,7 @@ func TestSnapshotWriteFails(t *testing.T) {
 				return clean
 			}}
 			tp := newTap(t, s.JS, identity(1))
-			w, stop := run(t, each(js))
+			w, stop := run(t, each(js, tp))
 			for _, line := range script {
 				tp.say(t, line)
 				require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
@@ -148,7 +151,7 @@ func TestSnapshotWriteFails(t *testing.T) {
 			check(t, s.JS, tp)
 			unmark(t, s.JS, tp.id)
 			tp.say(t, "end 1")
-			w, stop = run(t, each(s.JS))
+			w, stop = run(t, each(s.JS, tp))
 			require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 			stop()
 			progress, err := w.Progress(bounded(t))
@@ -166,7 +169,7 @@ func TestUnfitSnapshotsAreIgnored(t *testing.T) {
 	tp, other := newTap(t, s.JS, identity(1)), newTap(t, s.JS, identity(2))
 	tp.say(t, script...)
 	other.say(t, script...)
-	w, stop := run(t, each(s.JS))
+	w, stop := run(t, each(s.JS, tp, other))
 	require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 	require.NoError(t, w.Committed(bounded(t), other.id, uint64(len(other.frames))))
 	foreign := saved(t, s.JS, other.id, uint64(len(other.frames)))
@@ -222,7 +225,7 @@ func TestUnfitSnapshotsAreIgnored(t *testing.T) {
 	for name, change := range spoil {
 		t.Run(name, func(t *testing.T) {
 			tp.say(t, "say 1 once more", "tool 1 grep", "say 1 and open") // open at the end: something to lose
-			w, stop := run(t, each(s.JS))
+			w, stop := run(t, each(s.JS, tp, other))
 			require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 			good := saved(t, s.JS, tp.id, uint64(len(tp.frames)))
 			stop()
@@ -232,7 +235,7 @@ func TestUnfitSnapshotsAreIgnored(t *testing.T) {
 			unmark(t, s.JS, tp.id)
 
 			tp.say(t, "say 1 goes on", "end 1")
-			w, stop = run(t, stage.Options{JS: s.JS})
+			w, stop = run(t, stage.Options{JS: s.JS, Partitions: alone(tp, other)})
 			require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 			progress, err := w.Progress(bounded(t))
 			require.NoError(t, err)
@@ -252,7 +255,7 @@ func TestSnapshotWithoutItsRecord(t *testing.T) {
 	s, ahead := natstest.Start(t), natstest.Start(t)
 	far := newTap(t, ahead.JS, identity(1))
 	far.say(t, script...)
-	w, stop := run(t, each(ahead.JS))
+	w, stop := run(t, each(ahead.JS, far))
 	require.NoError(t, w.Committed(bounded(t), far.id, uint64(len(far.frames))))
 	m := saved(t, ahead.JS, far.id, uint64(len(far.frames)))
 	one, err := schema.DecodeSnapshot(far.id, m.Header, m.Data)
@@ -261,7 +264,7 @@ func TestSnapshotWithoutItsRecord(t *testing.T) {
 
 	tp := newTap(t, s.JS, identity(1))
 	tp.say(t, script[:4]...)
-	w, stop = run(t, stage.Options{JS: s.JS})
+	w, stop = run(t, stage.Options{JS: s.JS, Partitions: alone(tp)})
 	require.NoError(t, w.Committed(bounded(t), tp.id, 5))
 	stop()
 	tp.say(t, script[4:]...)
@@ -269,7 +272,7 @@ func TestSnapshotWithoutItsRecord(t *testing.T) {
 	require.Equal(t, tp.frames[len(tp.frames)-1].Chain, one.Chain, "it fits in everything else")
 	putBack(t, s.JS, tp.id, one.Header(tp.id), one.State)
 
-	w, _ = run(t, stage.Options{JS: s.JS})
+	w, _ = run(t, stage.Options{JS: s.JS, Partitions: alone(tp)})
 	require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 	progress, err := w.Progress(bounded(t))
 	require.NoError(t, err)
@@ -282,7 +285,7 @@ func TestSnapshotWithoutItsRecord(t *testing.T) {
 func TestOlderSnapshotOverANewerOne(t *testing.T) {
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
-	w, stop := run(t, each(s.JS))
+	w, stop := run(t, each(s.JS, tp))
 	tp.say(t, script[:5]...)
 	require.NoError(t, w.Committed(bounded(t), tp.id, 6))
 	old := saved(t, s.JS, tp.id, 6)
@@ -292,7 +295,7 @@ func TestOlderSnapshotOverANewerOne(t *testing.T) {
 	stop()
 	putBack(t, s.JS, tp.id, old.Header, old.Data)
 	tp.say(t, "end 1", "tool 2 grep")
-	w, _ = run(t, stage.Options{JS: s.JS})
+	w, _ = run(t, stage.Options{JS: s.JS, Partitions: alone(tp)})
 	require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 	progress, err := w.Progress(bounded(t))
 	require.NoError(t, err)
@@ -309,7 +312,7 @@ func TestFalseSnapshotIsDistrusted(t *testing.T) {
 			s := natstest.Start(t)
 			tp := newTap(t, s.JS, identity(1))
 			tp.say(t, script[:2]...)
-			w, stop := run(t, each(s.JS))
+			w, stop := run(t, each(s.JS, tp))
 			require.NoError(t, w.Committed(bounded(t), tp.id, 3))
 			m := saved(t, s.JS, tp.id, 3)
 			stop()
@@ -319,7 +322,7 @@ func TestFalseSnapshotIsDistrusted(t *testing.T) {
 			one.State = []byte(strings.Replace(string(one.State), "Good", "Evil", 1))
 
 			tp.say(t, script[2]) // ends the message
-			w, stop = run(t, stage.Options{JS: s.JS})
+			w, stop = run(t, stage.Options{JS: s.JS, Partitions: alone(tp)})
 			require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 			stop()
 			var records int
@@ -334,7 +337,7 @@ func TestFalseSnapshotIsDistrusted(t *testing.T) {
 				purge(t, s.JS, tp.id, 3)
 			}
 			tp.say(t, "tool 1 grep")
-			w, _ = run(t, stage.Options{JS: s.JS})
+			w, _ = run(t, stage.Options{JS: s.JS, Partitions: alone(tp)})
 			err = w.Committed(bounded(t), tp.id, uint64(len(tp.frames)))
 			progress, progressErr := w.Progress(bounded(t))
 			require.NoError(t, progressErr)
@@ -370,7 +373,7 @@ func TestPurgedHead(t *testing.T) {
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	tp.say(t, script...)
-	w, stop := run(t, each(s.JS))
+	w, stop := run(t, each(s.JS, tp))
 	require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 	saved(t, s.JS, tp.id, uint64(len(tp.frames)))
 	stop()
@@ -378,7 +381,7 @@ func TestPurgedHead(t *testing.T) {
 		tp.say(t, "say 1 and more", "tool 1 grep", "say 1 open")
 		purge(t, s.JS, tp.id, first)
 		unmark(t, s.JS, tp.id)
-		w, stop := run(t, each(s.JS))
+		w, stop := run(t, each(s.JS, tp))
 		require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 		saved(t, s.JS, tp.id, uint64(len(tp.frames)))
 		stop()
@@ -388,7 +391,7 @@ func TestPurgedHead(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, state.Purge(bounded(t)))
 	unmark(t, s.JS, tp.id)
-	w, _ = run(t, each(s.JS))
+	w, _ = run(t, each(s.JS, tp))
 	require.ErrorIs(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))+1), stage.ErrParked)
 	listed, err := stage.ListParked(bounded(t), s.JS)
 	require.NoError(t, err)
@@ -404,7 +407,7 @@ func TestDamageBehindASnapshot(t *testing.T) {
 			s := natstest.Start(t)
 			tp := newTap(t, s.JS, identity(1))
 			tp.say(t, script[:6]...)
-			w, stop := run(t, each(s.JS))
+			w, stop := run(t, each(s.JS, tp))
 			require.NoError(t, w.Committed(bounded(t), tp.id, 7))
 			saved(t, s.JS, tp.id, 7)
 			stop()
@@ -413,7 +416,7 @@ func TestDamageBehindASnapshot(t *testing.T) {
 				purge(t, s.JS, tp.id, 4)
 			}
 			tp.say(t, "panic", "say 1 never")
-			w, _ = run(t, stage.Options{JS: s.JS})
+			w, _ = run(t, stage.Options{JS: s.JS, Partitions: alone(tp)})
 			require.ErrorIs(t, w.Committed(bounded(t), tp.id, 9), stage.ErrParked)
 			listed, err := stage.ListParked(bounded(t), s.JS)
 			require.NoError(t, err)
@@ -434,7 +437,7 @@ func TestLargeSnapshot(t *testing.T) {
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	large := strings.Repeat("0123456789abcdef", 40<<10)
-	w, stop := run(t, each(s.JS))
+	w, stop := run(t, each(s.JS, tp))
 	var refs []string
 	for range 2 {
 		tp.say(t, "say 1 "+large)
@@ -448,7 +451,7 @@ func TestLargeSnapshot(t *testing.T) {
 	_, err := tp.blobs.States().Get(bounded(t), tp.id, refs[0])
 	require.ErrorIs(t, err, topology.ErrBlob)
 	tp.say(t, "say 1 end", "end 1")
-	w, _ = run(t, stage.Options{JS: s.JS})
+	w, _ = run(t, stage.Options{JS: s.JS, Partitions: alone(tp)})
 	require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 	progress, err := w.Progress(bounded(t))
 	require.NoError(t, err)

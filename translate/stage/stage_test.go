@@ -57,7 +57,7 @@ func TestRestartAtEveryFrame(t *testing.T) {
 		tp := newTap(t, s.JS, identity(cut))
 		taps = append(taps, tp)
 		tp.say(t, script[:cut]...)
-		w, stop := run(t, stage.Options{JS: s.JS})
+		w, stop := run(t, stage.Options{JS: s.JS, Partitions: alone(tp)})
 		require.NoError(t, w.Committed(bounded(t), tp.id, uint64(len(tp.frames))))
 		stop()
 		tp.say(t, script[cut:]...)
@@ -142,7 +142,7 @@ func TestPublishFails(t *testing.T) {
 					return clean
 				}}
 				a, b := newTap(t, s.JS, identity(1)), newTap(t, s.JS, identity(2))
-				w, stop := run(t, stage.Options{JS: js})
+				w, stop := run(t, stage.Options{JS: js, Partitions: alone(a, b)})
 				for _, line := range script {
 					a.say(t, line)
 					b.say(t, line)
@@ -153,7 +153,7 @@ func TestPublishFails(t *testing.T) {
 				check(t, s.JS, a, b)
 				stop()
 				// Reopened: the next worker finds nothing to add.
-				w, _ = run(t, stage.Options{JS: s.JS})
+				w, _ = run(t, stage.Options{JS: s.JS, Partitions: alone(a, b)})
 				require.NoError(t, w.Committed(bounded(t), a.id, uint64(len(a.frames))))
 				require.NoError(t, w.Committed(bounded(t), b.id, uint64(len(b.frames))))
 				check(t, s.JS, a, b)
@@ -163,6 +163,7 @@ func TestPublishFails(t *testing.T) {
 }
 
 func TestServerRestarts(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(t)
 	tp := newTap(t, s.JS, identity(1))
 	_, js := s.Connect(t)

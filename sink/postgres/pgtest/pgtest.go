@@ -39,7 +39,8 @@ func Main(m *testing.M) int {
 
 func start(t testing.TB) *server {
 	t.Helper()
-	shared.once.Do(func() { shared.server, shared.err = newServer() })
+	_, measured := t.(*testing.B)
+	shared.once.Do(func() { shared.server, shared.err = newServer(measured) })
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
