@@ -119,12 +119,28 @@ func (c *check) inventory(ctx context.Context) error {
 			l.entries = append(l.entries, o.First)
 		case LogHead:
 			c.namespace(o.Capture.Namespace).head = true
+		case MarkFile:
+			if err := c.mark(ctx, listed); err != nil {
+				return err
+			}
 		default:
 			c.namespace(o.Capture.Namespace)
 			c.captureFolder(o.Capture).take(o, listed)
 		}
 	}
 	return nil
+}
+
+func (c *check) mark(ctx context.Context, listed Listed) error {
+	if listed.Bytes != int64(len(Mark)) {
+		c.find(verify.BadFile, MarkName, "it has %d bytes, not %d", listed.Bytes, len(Mark))
+		return nil
+	}
+	have, err := read(ctx, c.store, MarkName, listed.Bytes)
+	if err == nil && string(have) != Mark {
+		c.find(verify.BadFile, MarkName, "byte %d is not as it is written", differAt(have, []byte(Mark)))
+	}
+	return err
 }
 
 func (c *check) namespace(name string) *logged {

@@ -196,12 +196,27 @@ func (d *Dir) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(filepath.Join(d.root, filepath.FromSlash(name)))
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := openFile(filepath.Join(d.root, filepath.FromSlash(name)))
+	if err != nil {
+		return nil, fmt.Errorf("open %s in archive %s: %w", name, d.root, err)
+	}
+	return f, nil
+}
+
+func openFile(name string) (*os.File, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) { // what stands above may be an object
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open %s in archive %s: %w", name, d.root, err)
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }

@@ -37,6 +37,14 @@ const (
 	Note      ObjectKind = "note"      // its signed note
 	LogEntry  ObjectKind = "log entry" // a line of a namespace's log of seals
 	LogHead   ObjectKind = "log head"  // the signed note of how long that log is
+	MarkFile  ObjectKind = "mark"      // Mark
+)
+
+// MarkName is an object in which nothing is kept: those who write into a bucket try with it whether the
+// server refuses to write over objects. It always holds Mark, wherever it is copied to.
+const (
+	MarkName = ".steno"
+	Mark     = "An archive of steno.\n"
 )
 
 // Folder is where a capture's objects stand, with a slash at its end.
@@ -81,6 +89,9 @@ func ParseObject(name string) (Object, error) {
 }
 
 func parseObject(name string) (Object, error) {
+	if name == MarkName {
+		return Object{Kind: MarkFile}, nil
+	}
 	parts := strings.Split(name, "/")
 	if len(parts) == 3 && parts[1] == "seals.log" && schema.IsToken(parts[0]) {
 		return parseLog(parts[0], parts[2])

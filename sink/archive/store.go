@@ -11,8 +11,9 @@ import (
 // Store is where an archive's objects are: a directory or a bucket. Names are those of this package, with
 // slashes. It is safe for concurrent use, also by several processes.
 type Store interface {
-	// Put writes an object, whole or not at all, if there is none of that name: else ErrExists. It is
-	// durable when Put returns. After any other error it may be there or not, and putting it again is right.
+	// Put writes an object, whole or not at all, if there is none of that name: else ErrExists, or nil where
+	// it holds the same bytes and nobody can tell who put them. It is durable when Put returns. After any
+	// other error it may be there or not, and putting it again is right.
 	Put(ctx context.Context, name string, data []byte) error
 	// Replace puts an object in the place of the one that holds old; nil: of none. ErrChanged: it holds
 	// something else. Otherwise as Put.
