@@ -58,7 +58,7 @@ type Fold struct {
 	Open func() map[uint32]uint64
 }
 
-// Options of a run. All but the last three are needed.
+// Options of a run. All but the last four are needed.
 type Options struct {
 	Frames Frames
 	Ledger Ledger
@@ -72,6 +72,9 @@ type Options struct {
 	Settled func(id schema.Identity) uint64
 	// Progress is called now and then, one call at a time.
 	Progress func(Progress)
+	// Leaf hears of the leaf (schema.Leaf) of each frame whose chain could be made, those of a capture in
+	// their order, of several captures at the same time. It may be nil.
+	Leaf func(id schema.Identity, frame uint64, leaf [32]byte)
 	// MaxFindings bounds the findings kept of each capture; 0 = 100. The others are counted.
 	MaxFindings int
 }
