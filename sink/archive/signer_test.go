@@ -23,14 +23,22 @@ func (s *site) resign(name string, seal archive.Seal) {
 	s.t.Helper()
 	data, err := seal.Encode()
 	require.NoError(s.t, err)
-	signer, err := note.NewSigner(s.secret)
-	require.NoError(s.t, err)
+	require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, name), data, 0o600))
+	signSeal(s.t, filepath.Join(s.dir, strings.TrimSuffix(name, ".json")+".note"), s.secret, &seal, data)
+}
+
+// signSeal writes the note of a seal.
+func signSeal(t *testing.T, path, private string, seal *archive.Seal, data []byte) {
+	t.Helper()
+	signer, err := note.NewSigner(strings.TrimSpace(private))
+	require.NoError(t, err)
+	key, err := archive.NewKey(private)
+	require.NoError(t, err)
 	sum := sha256.Sum256(data)
 	signed, err := note.Sign(&note.Note{Text: fmt.Sprintf("github.com/steno-io/steno/seal/%s\n%d\n%s\nsha256 %s\nkey %s\n",
-		seal.Capture, seal.Last, seal.Root, hex.EncodeToString(sum[:]), s.key.Public())}, signer)
-	require.NoError(s.t, err)
-	require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, name), data, 0o600))
-	require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, strings.TrimSuffix(name, ".json")+".note"), signed, 0o600))
+		seal.Capture, seal.Last, seal.Root, hex.EncodeToString(sum[:]), key.Public())}, signer)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, signed, 0o600))
 }
 
 // TestARootOfOtherFramesIsFound has the key's owner sign a root that is not that of the frames.
