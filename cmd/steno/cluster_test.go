@@ -228,7 +228,7 @@ func testClusterIsBehind(t *testing.T, numberer *exec.Cmd, s *natstest.Server, o
 	require.NoError(t, err)
 	defer func() { require.NoError(t, session.close()) }()
 	session.site.(*cluster).patience = 100 * time.Millisecond
-	report, err := a.prove(minute(t), session)
+	report, err := a.prove(minute(t), session, nil)
 	require.NoError(t, err)
 	require.ErrorIs(t, session.stalled, holder.ErrStalled)
 	require.ErrorContains(t, session.stalled, "is a steno worker sink running?")
