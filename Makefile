@@ -19,12 +19,12 @@ install:          ## into $GOBIN
 demo: build       ## the whole pipeline on bundled recordings
 	./bin/steno demo
 
-test:             ## all tests; they need PostgreSQL's programs, Chromium and tmux, and say so
-	@./.ci/programs postgresql chromium tmux
+test:             ## all tests; they need PostgreSQL's programs, Chromium, tmux, zstd, jq, openssl and python3, and say so
+	@./.ci/programs postgresql chromium tmux zstd jq openssl python3
 	$(GO) test -count=1 -timeout 20m $(LONGEST) ./...
 
 race:             ## all tests under the race detector
-	@./.ci/programs postgresql chromium tmux
+	@./.ci/programs postgresql chromium tmux zstd jq openssl python3
 	$(GO) test -count=1 -race -timeout 60m ./...
 
 web:              ## the page in Chromium at full size: how evenly it draws, and pictures of it in bin/shots

@@ -29,21 +29,25 @@ func Leaf(salt string, data []byte) ([32]byte, error) {
 // before frame 1), the frame's leaf, and its other headers as "name:value\n" lines sorted by name.
 // Salt and chain themselves do not count, so that a salt can be erased. The result is 64 hex digits.
 func ChainHash(previous string, f *Frame) (string, error) {
-	var prev [sha256.Size]byte
-	if previous != "" {
-		if !isHex(previous, 2*sha256.Size) {
-			return "", fmt.Errorf("hash chain of frame %d: previous chain %q is not 64 hex digits", f.Seq, previous)
-		}
-		if _, err := hex.Decode(prev[:], []byte(previous)); err != nil {
-			return "", fmt.Errorf("hash chain of frame %d: previous chain: %w", f.Seq, err)
-		}
-	}
 	leaf, err := Leaf(f.Salt, f.Data)
 	if err != nil {
 		return "", fmt.Errorf("hash chain of frame %d: %w", f.Seq, err)
 	}
-	b := make([]byte, 0, 512)
-	b = append(b, prev[:]...)
+	return ChainLeaf(previous, leaf, f)
+}
+
+// ChainLeaf is ChainHash of a frame whose leaf is known.
+func ChainLeaf(previous string, leaf [32]byte, f *Frame) (string, error) {
+	var room [512]byte
+	b := room[:sha256.Size]
+	if previous != "" {
+		if !isHex(previous, 2*sha256.Size) {
+			return "", fmt.Errorf("hash chain of frame %d: previous chain %q is not 64 hex digits", f.Seq, previous)
+		}
+		if _, err := hex.Decode(b, []byte(previous)); err != nil {
+			return "", fmt.Errorf("hash chain of frame %d: previous chain: %w", f.Seq, err)
+		}
+	}
 	b = append(b, leaf[:]...)
 	b = f.appendChained(b)
 	sum := sha256.Sum256(b)

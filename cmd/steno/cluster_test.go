@@ -233,7 +233,7 @@ func testClusterIsBehind(t *testing.T, numberer *exec.Cmd, s *natstest.Server, o
 	session, err := a.openCluster(minute(t))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, session.close()) }()
-	report, err := a.prove(minute(t), session)
+	report, err := a.prove(minute(t), session, nil)
 	require.NoError(t, err)
 	require.ErrorIs(t, session.stalled, holder.ErrStalled)
 	require.ErrorContains(t, session.stalled, "is a steno worker sink running?")
@@ -267,7 +267,7 @@ func TestFramesThatWaitBehindADeadLease(t *testing.T) {
 	require.Contains(t, stdout, "frames of 1 partition (")
 	require.Contains(t, stdout, "wait: no translator answers for partition")
 	var said strings.Builder
-	err = impatient(there, &said).verify(minute(t), false)
+	err = impatient(there, &said).verify(minute(t), nil, time.Time{}, false)
 	require.ErrorContains(t, err, "no translator answers for partition")
 	require.Equal(t, exitRuntime, exitCode(err))
 	require.Contains(t, said.String(), "verified as far as it is numbered, which is not all: ")

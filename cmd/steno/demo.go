@@ -97,11 +97,11 @@ func (a *app) demo(ctx context.Context, speed float64, keep bool, l net.Listener
 				return err
 			}
 		}
-		report, err := a.prove(ctx, s)
+		report, err := a.prove(ctx, s, nil)
 		if err != nil {
 			return err
 		}
-		if err := a.sayReport(report, nil, false); err != nil || !keep {
+		if err := a.sayReport(report, "", nil, false); err != nil || !keep {
 			return err
 		}
 		fmt.Fprintln(a.err, "the pipeline goes on until stopped (Ctrl-C)")

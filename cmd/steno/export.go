@@ -49,7 +49,8 @@ frame that does.
 
 md and html are made in memory, which takes some times the size of the stored events.
 
-All that was said is in it as it was said, secrets too. --out is written beside its
+All that was said is in it as it was said, secrets too; on stderr export says how many
+values look like one, and where each was first seen (see steno seal). --out is written beside its
 place and put there when it is whole; without it, the export goes to stdout.
 
 ` + keyHelp,
@@ -96,7 +97,8 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) error {
 		if err != nil {
 			return err
 		}
-		wrote, err := a.writeExport(ctx, s, t, f, out)
+		suspects := newSuspects()
+		wrote, err := a.writeExport(ctx, s, t, f, suspects, out)
 		if err != nil {
 			return errors.Join(err, out.discard())
 		}
@@ -107,7 +109,8 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) error {
 		if f.out != "" {
 			name = f.out
 		}
-		fmt.Fprintf(a.err, "wrote %s: %s%s\n", name, wrote, partly(t.Status))
+		fmt.Fprintf(a.err, "wrote %s: %s, %s%s\n", name, wrote, suspects.count(), partly(t.Status))
+		suspects.sayPlaces(a.err)
 		return nil
 	})
 }
@@ -122,7 +125,7 @@ func partly(status schema.Status) string {
 }
 
 // writeExport writes what is asked for, and says how much that is.
-func (a *app) writeExport(ctx context.Context, s *session, t sink.Summary, f exportFlags, w io.Writer) (wrote string, err error) {
+func (a *app) writeExport(ctx context.Context, s *session, t sink.Summary, f exportFlags, suspects *suspects, w io.Writer) (wrote string, err error) {
 	p := a.progress()
 	if f.out == "" && a.isTerminal(a.stdio.out) {
 		p = &progress{} // it would stand in the midst of what is written
@@ -133,10 +136,11 @@ func (a *app) writeExport(ctx context.Context, s *session, t sink.Summary, f exp
 		if err != nil {
 			return "", err
 		}
-		n, err := export.Frames(w, t.Protocol, source.Frames(ctx, t.Transcript.Identity), func(n uint64) { p.say("%s", plural(n, "frame")) })
+		id := t.Transcript.Identity
+		n, err := export.Frames(w, t.Protocol, suspects.frames(id, source.Frames(ctx, id)), func(n uint64) { p.say("%s", plural(n, "frame")) })
 		return plural(n, "frame") + " of the capture", err
 	}
-	events := s.ledger.Events(ctx, t.Transcript, 0, 0)
+	events := suspects.events(t.Transcript, s.ledger.Events(ctx, t.Transcript, 0, 0))
 	if f.format == formatJSONL {
 		n, err := export.JSONL(w, events, func(n uint64) { p.say("%s", plural(n, "event")) })
 		return plural(n, "event") + ", " + plural(t.Frames, "frame"), err

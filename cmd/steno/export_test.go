@@ -22,7 +22,7 @@ func TestExportsOfADirectory(t *testing.T) {
 	lines, says, code := steno(t, "export", "ce9f8754", "--data", data)
 	require.Zero(t, code, says)
 	require.Equal(t, stored, lines, "byte for byte")
-	require.Equal(t, "wrote stdout: 22 events, 17 frames\n", says)
+	require.Equal(t, "wrote stdout: 22 events, 17 frames, no suspected secret\n", says)
 	for line := range strings.Lines(lines) {
 		require.True(t, json.Valid([]byte(line)))
 	}
@@ -30,7 +30,7 @@ func TestExportsOfADirectory(t *testing.T) {
 	page := filepath.Join(dir, "page.html")
 	_, says, code = steno(t, "export", "ce9f8754", "--data", data, "--format", "html", "--out", page)
 	require.Zero(t, code, says)
-	require.Equal(t, "wrote "+page+": 22 events, 17 frames\n", says)
+	require.Equal(t, "wrote "+page+": 22 events, 17 frames, no suspected secret\n", says)
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.Contains(t, string(html), "<p>There are 14 sacks.</p>")
@@ -90,7 +90,7 @@ func TestExportedFramesAreTheCapture(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "frames.jsonl")
 		_, says, code := steno(t, "export", line.Key, "--data", data, "--frames", "--out", file)
 		require.Zero(t, code, says)
-		require.Regexp(t, `^wrote .*: \d+ frames of the capture\n$`, says)
+		require.Regexp(t, `^wrote .*: \d+ frames of the capture, no suspected secret\n$`, says)
 		translated := durable(t, ok(t, "translate", file, "--namespace", key.Namespace, "--workflow", key.Workflow, "--run", key.Run))
 		require.Equal(t, ok(t, "show", line.Key, "--data", data, "--json"), numbered(t, translated[key.Session]))
 		require.Contains(t, ok(t, "import", "--data", data, file, "--namespace", key.Namespace, "--workflow", key.Workflow, "--run", key.Run), " 0 added")

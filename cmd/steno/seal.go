@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/secrets"
 	"github.com/steno-io/steno/sink/archive"
 )
 
@@ -48,7 +49,13 @@ keygen writes it, or the key itself. Without one it is seal.key in the data
 directory, which is made if it is missing; a note names the public key.
 
 --out writes the capture's folder as a tar, the bundle, to be handed to somebody who
-has steno verify, or only tar, zstd and sha256sum.`,
+has steno verify, or only tar, zstd and sha256sum.
+
+All that was said is in it as it was said, secrets too. On stderr seal says how many
+values look like a secret (keys of well-known shapes, private keys, passwords that are
+named so) in the frames and events that it has sealed, or in the whole bundle, and in
+which of them each was first seen; --json has it in suspected_secrets. It is a guess:
+a secret of no known shape is not found.`,
 		Example: `  steno seal --all --archive /srv/archive
   steno seal fix-the-mill --archive /srv/archive --signing-key mill.key
   steno seal --all --archive s3://records/steno --object-lock 365d
@@ -72,6 +79,8 @@ type sealedCapture struct {
 	Capture string `json:"capture"`
 	Last    uint64 `json:"last_frame"` // 0: there is nothing to be sealed
 	Root    string `json:"root,omitempty"`
+	// Suspects are counted in what was sealed now; with --out in the whole bundle.
+	Suspects *secrets.Found `json:"suspected_secrets"`
 }
 
 func (f *sealFlags) check(args []string) error {
@@ -113,12 +122,19 @@ func (a *app) seal(ctx context.Context, args []string, f *sealFlags) error {
 			return err
 		}
 		source := archive.Stream{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions}
-		sealer := archive.NewSealer(store, source, s.ledger, key)
 		ids, err := s.toSeal(ctx, args)
 		if err != nil {
 			return err
 		}
-		if err := a.sealAll(ctx, sealer, ids, f); err != nil || f.out == "" {
+		seal := func(ctx context.Context, id schema.Identity) (*archive.Seal, *suspects, error) {
+			from := sealing{source, s.ledger, newSuspects()}
+			seal, err := archive.NewSealer(store, from, from, key).Seal(ctx, id)
+			if err == nil && seal != nil && f.out != "" && (from.first != 1 || from.last != seal.Last) { // of some of the bundle
+				from.suspects, err = from.whole(ctx, id, seal)
+			}
+			return seal, from.suspects, err
+		}
+		if err := a.sealAll(ctx, seal, ids, f); err != nil || f.out == "" {
 			return err
 		}
 		return a.writeBundle(ctx, store, ids[0], f)
@@ -150,13 +166,16 @@ func (s *session) toSeal(ctx context.Context, keys []string) (ids []schema.Ident
 }
 
 // sealAll seals captures one after the other. One that cannot be sealed does not keep the others.
-func (a *app) sealAll(ctx context.Context, sealer *archive.Sealer, ids []schema.Identity, f *sealFlags) error {
+func (a *app) sealAll(
+	ctx context.Context, seal func(context.Context, schema.Identity) (*archive.Seal, *suspects, error), ids []schema.Identity, f *sealFlags,
+) error {
 	progress := a.progress()
 	defer progress.done()
 	var failed error
+	suspected := uint64(0)
 	for i, id := range ids {
 		progress.say("sealing: %d of %d captures", i, len(ids))
-		seal, err := sealer.Seal(ctx, id)
+		seal, suspects, err := seal(ctx, id)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -165,15 +184,23 @@ func (a *app) sealAll(ctx context.Context, sealer *archive.Sealer, ids []schema.
 			continue
 		}
 		progress.done()
-		if err := a.saySealed(id, seal, f.json); err != nil {
+		if err := a.saySealed(id, seal, suspects, f.json); err != nil {
 			return err
 		}
+		suspected += suspects.Found.Secrets
+	}
+	if suspected == 0 {
+		fmt.Fprintln(a.err, "no suspected secret in what was sealed")
 	}
 	return failed
 }
 
-func (a *app) saySealed(id schema.Identity, seal *archive.Seal, asJSON bool) error {
-	said := sealedCapture{Capture: id.String()}
+func (a *app) saySealed(id schema.Identity, seal *archive.Seal, suspects *suspects, asJSON bool) error {
+	if suspects.Found.Secrets > 0 {
+		fmt.Fprintf(a.err, "%s: %s\n", id, suspects.count())
+		suspects.sayPlaces(a.err)
+	}
+	said := sealedCapture{Capture: id.String(), Suspects: &suspects.Found}
 	if seal != nil {
 		said.Last, said.Root = seal.Last, seal.Root.String()
 	}

@@ -98,7 +98,7 @@ func TestSealSaysWhatItNeeds(t *testing.T) {
 		{"seal --all", "where to? give --archive DIR, or --out FILE.tar"},
 		{"seal --all --out x.tar", "give one KEY"},
 		{"keygen", "into which file?"},
-		{"verify nowhere", "want an archive's directory, or a bundle"},
+		{"verify ./nowhere", "want an archive's directory, or a bundle"},
 		{"verify seal_test.go", "neither an archive's directory nor a bundle"},
 		{"verify --key x", "steno verify PATH --key KEY"},
 	} {

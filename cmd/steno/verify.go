@@ -4,31 +4,53 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/verify"
 	"github.com/steno-io/steno/translate"
 )
 
+// verifyFlags say what is proved, and how it is said.
+type verifyFlags struct {
+	since string
+	key   string
+	json  bool
+}
+
 func (a *app) verifyCommand() *cobra.Command {
-	var asJSON bool
-	var key string
+	var f verifyFlags
 	cmd := &cobra.Command{
-		Use:   "verify [PATH]",
+		Use:   "verify [KEY | PATH]",
 		Short: "Fold the frames again and hold the ledger, or an archive, against them",
 		Long: `verify folds every capture's frames again, from the stream, and compares each
 stored event with what the fold gives, byte for byte. It checks the numbers, the
 chain over the frames, and that every frame is accounted for.
 
+KEY names a transcript: its capture is proved, with all its sessions. --since leaves
+the captures that have a frame or an event since then; each is proved from its first
+frame on, since nothing less proves its last one.
+
 With PATH, an archive's directory or a bundle, as steno seal writes them, the https://
 URL of a bundle, or s3://bucket/prefix (see steno seal --help), it needs nothing else:
 no server and no ledger. Then it also checks that every file is the one that its seal
-names, that seals follow one another and stand in the log of seals, and their
-signatures: by the key that each names, or, with --key, by that public key.
+names, that seals follow one another and stand in the log of seals, their roots, and
+their signatures: by the key that each names, or, with --key, by that public key. What
+is there is a PATH, and so is what begins with / or a dot, has :// in it or ends in .tar.
+
+Each finding is a line: a file, or a frame and an event with their capture. Behind them
+stands which file, frame and event are the first, and the last line is the verdict. --json
+prints one object: the counts, heads (each capture's last frame read, folded and stored),
+findings (at most 100 of a capture; more counts the others; problem, capture, frame,
+session, store_seq, event_id, file, detail), first, and selected where not all was
+proved. On a terminal verify says on stderr how far it is.
 
 It ends with 0 when all agrees, 10 when anything was changed, is missing or was
 added, 12 when a signature is not good, and 11 when all agrees but frames were lost before they were stored: a
@@ -36,32 +58,57 @@ tap passed on what it could not keep, or its journal was damaged. It ends with 1
 when what there is agrees, but a journal has not come through, or the workers of a
 cluster do not get on with what was stored before it began.`,
 		Example: `  steno verify
-  steno verify --json | jq .findings
+  steno verify fix-the-mill
+  steno verify --since 7d --json | jq .findings
   steno verify /srv/archive --key mill.pub
   steno verify s3://records/steno --key mill.pub
   steno verify fix-the-mill.tar`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return a.verifyArchive(cmd.Context(), args[0], key, asJSON)
+			since, err := sink.ParseMoment(f.since, time.Now())
+			if err != nil {
+				return a.badValue(fmt.Errorf("--since %w", err), "since")
 			}
-			if key != "" {
+			if len(args) > 0 && !since.IsZero() {
+				return usage("--since: it leaves a part of a ledger; an archive, or what KEY names, is verified whole")
+			}
+			if len(args) > 0 && isPath(args[0]) {
+				return a.verifyArchive(cmd.Context(), args[0], f.key, f.json)
+			}
+			if f.key != "" {
 				return usage("--key: it is for an archive: steno verify PATH --key KEY")
 			}
-			return a.verify(cmd.Context(), asJSON)
+			return a.verify(cmd.Context(), args, since, f.json)
 		},
 	}
-	cmd.Flags().StringVar(&key, "key", "", "public key by which an archive must be signed, or a file with it")
+	cmd.Flags().StringVar(&f.since, "since", "", "only captures with something since then: how long ago (2h, 7d), a day (2026-11-29) or a time (RFC 3339)")
+	cmd.Flags().StringVar(&f.key, "key", "", "public key by which an archive must be signed, or a file with it")
 	a.ledgerFlag(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the report as JSON")
 	return cmd
 }
 
-func (a *app) verify(ctx context.Context, asJSON bool) error {
+// isPath tells an archive's path from a transcript's key.
+func isPath(arg string) bool {
+	if _, err := os.Lstat(arg); err == nil {
+		return true
+	}
+	return strings.HasPrefix(arg, "/") || strings.HasPrefix(arg, ".") || strings.HasSuffix(arg, ".tar") || strings.Contains(arg, "://")
+}
+
+func (a *app) verify(ctx context.Context, args []string, since time.Time, asJSON bool) error {
 	var report verify.Report
 	var stalled error
+	selected := ""
 	err := a.inSession(ctx, "verify", func(ctx context.Context, s *session) (err error) {
-		report, err = a.prove(ctx, s)
+		var part *part
+		if len(args) > 0 || !since.IsZero() {
+			if part, err = s.part(ctx, args, since); err != nil {
+				return err
+			}
+			selected = part.name
+		}
+		report, err = a.prove(ctx, s, part)
 		stalled = s.stalled
 		if n := len(s.unstored); n > 0 {
 			stalled = errors.Join(stalled, fmt.Errorf("verify: not all that was recorded is in it: %s above", plural(n, "warning")))
@@ -71,24 +118,25 @@ func (a *app) verify(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.sayReport(report, stalled, asJSON), stalled)
+	return errors.Join(a.sayReport(report, selected, stalled, asJSON), stalled)
 }
 
-// prove verifies the session's ledger.
-func (a *app) prove(ctx context.Context, s *session) (verify.Report, error) {
+// prove verifies the session's ledger, or a part of it; nil: all.
+func (a *app) prove(ctx context.Context, s *session, part *part) (verify.Report, error) {
 	blobs, err := s.blobs(ctx)
 	if err != nil {
 		return verify.Report{}, err
 	}
 	progress := a.progress()
 	defer progress.done()
-	frames := verify.Stream{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions}
-	settled, err := s.settleAll(ctx, frames)
+	frames := verify.Stream{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions, Of: part.one()}
+	settled, err := s.settleAll(ctx, frames, part)
 	if err != nil {
 		return verify.Report{}, err
 	}
 	options := verify.Options{
 		Frames: frames, Ledger: s.ledger,
+		Only:     part.has,
 		Settled:  func(id schema.Identity) uint64 { return settled[id] },
 		NewFold:  newFold,
 		Progress: progress.verifying,
@@ -119,14 +167,17 @@ func (p *progress) verifying(v verify.Progress) {
 	p.say("verifying: %d of %d captures, %d frames, %d events", v.Captures, v.Total, v.Frames, v.Events)
 }
 
-// settleAll waits until what the stream holds now is numbered, and gives each capture's last frame, but
+// settleAll waits until what the stream holds of a part now is numbered, and gives each capture's last frame, but
 // of those that do not get on. What is stored meanwhile may be on its way to the ledger; what was there
 // before may not be missing from it.
-func (s *session) settleAll(ctx context.Context, frames verify.Stream) (map[schema.Identity]uint64, error) {
-	var heads map[schema.Identity]uint64
-	if err := s.patient(ctx, func() (err error) {
-		heads, err = s.heads(ctx, frames)
-		return err
+func (s *session) settleAll(ctx context.Context, frames verify.Stream, part *part) (map[schema.Identity]uint64, error) {
+	heads := map[schema.Identity]uint64{}
+	if err := s.patient(ctx, func() error {
+		return s.lasts(ctx, frames, func(id schema.Identity, f *schema.Frame) {
+			if f != nil && part.has(id) { // else verify says what is wrong with it
+				heads[id] = f.Seq
+			}
+		})
 	}); err != nil {
 		return nil, err
 	}
@@ -143,36 +194,39 @@ func (s *session) settleAll(ctx context.Context, frames verify.Stream) (map[sche
 	return heads, nil
 }
 
-// heads gives each capture's last frame.
-func (s *session) heads(ctx context.Context, frames verify.Stream) (map[schema.Identity]uint64, error) {
-	heads := map[schema.Identity]uint64{}
+// lasts gives each capture's last frame without its bytes; nil where it cannot be read.
+func (s *session) lasts(ctx context.Context, frames verify.Stream, last func(schema.Identity, *schema.Frame)) error {
 	for held, err := range frames.Captures(ctx) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		id := held.Capture
 		m, _, err := topology.Last(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		f, err := schema.FrameFromHeader(m.Header, nil)
 		if err != nil {
-			continue // verify says what is wrong with it
+			last(id, nil)
+			continue
 		}
-		heads[id] = f.Seq
+		last(id, &f)
 	}
-	return heads, nil
+	return nil
 }
 
 // provedReport is a report, and why it is not of all that was recorded.
 type provedReport struct {
 	verify.Report
 	Incomplete string `json:"incomplete,omitempty"`
+	// Selected says what of the ledger was proved; empty: all.
+	Selected string        `json:"selected,omitempty"`
+	First    *verify.First `json:"first,omitempty"`
 }
 
 // sayReport prints a report of a ledger; its last line is the verdict. stalled says why not all is numbered that was
 // recorded; nil: it is.
-func (a *app) sayReport(r verify.Report, stalled error, asJSON bool) error {
+func (a *app) sayReport(r verify.Report, selected string, stalled error, asJSON bool) error {
 	code := r.ExitCode()
 	if asJSON {
 		if r.Findings == nil {
@@ -181,7 +235,7 @@ func (a *app) sayReport(r verify.Report, stalled error, asJSON bool) error {
 		if r.Heads == nil {
 			r.Heads = []verify.Heads{}
 		}
-		proved := provedReport{Report: r}
+		proved := provedReport{Report: r, Selected: selected, First: r.First()}
 		if stalled != nil {
 			proved.Incomplete = stalled.Error()
 		}
@@ -193,6 +247,9 @@ func (a *app) sayReport(r verify.Report, stalled error, asJSON bool) error {
 		verdict := verdict(&r)
 		if stalled != nil && code != exitChanged {
 			verdict += " as far as it is numbered, which is not all"
+		}
+		if selected != "" {
+			verdict += ", " + selected
 		}
 		open := ""
 		if r.Open > 0 {
@@ -212,6 +269,9 @@ func (a *app) sayFindings(r *verify.Report) {
 	}
 	if r.More > 0 {
 		fmt.Fprintf(a.out, "… and %s more\n", plural(r.More, "finding"))
+	}
+	if len(r.Findings) > 1 {
+		fmt.Fprintln(a.out, "the first:", r.First())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/steno-io/steno/sink/archive"
+	"github.com/steno-io/steno/sink/verify"
 )
 
 // verifyArchive proves an archive or a bundle, of which it needs nothing but the files.
@@ -53,7 +54,10 @@ func trustedKey(key string) (string, error) {
 func (a *app) sayChecked(c *archive.Checked, asJSON bool) error {
 	code := c.ExitCode()
 	if asJSON {
-		if err := a.out.json(c); err != nil {
+		if err := a.out.json(struct {
+			*archive.Checked
+			First *verify.First `json:"first,omitempty"`
+		}{c, c.First()}); err != nil {
 			return err
 		}
 	} else {

@@ -42,6 +42,7 @@ type site struct {
 	seq    uint64
 	dir    string
 	key    archive.Key
+	secret string // the key
 }
 
 func newSite(t *testing.T) *site {
@@ -54,6 +55,7 @@ func newSite(t *testing.T) *site {
 	require.NoError(t, err)
 	private, _, err := archive.Generate("mill")
 	require.NoError(t, err)
+	s.secret = private
 	s.key, err = archive.NewKey(private)
 	require.NoError(t, err)
 	return s
@@ -62,7 +64,6 @@ func newSite(t *testing.T) *site {
 // tell records words behind those that a capture has.
 func (s *site) tell(id schema.Identity, words string) {
 	s.t.Helper()
-	had := uint64(len(s.frames[id]))
 	var all []string
 	for _, f := range s.frames[id] {
 		word := string(f.Data)
@@ -71,7 +72,14 @@ func (s *site) tell(id schema.Identity, words string) {
 		}
 		all = append(all, word)
 	}
-	s.frames[id] = verifytest.Tell(s.t, strings.Join(append(all, words), " "))
+	s.take(id, verifytest.Tell(s.t, strings.Join(append(all, words), " ")))
+}
+
+// take records what is new among all frames of a capture.
+func (s *site) take(id schema.Identity, frames []*schema.Frame) {
+	s.t.Helper()
+	had := uint64(len(s.frames[id]))
+	s.frames[id] = frames
 	s.seq++
 	e := sink.NewEntry(id, s.seq, ledgertest.Epoch, "", verifytest.Record(s.t, id, s.frames[id], had+1))
 	require.NoError(s.t, e.Refused)

@@ -51,11 +51,18 @@ func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
 			return Checked{}, fmt.Errorf("verify log of namespace %s in archive %s: %w", namespace, store, err)
 		}
 	}
+	roots := c.contents.roots()
 	report, err := verify.Run(ctx, verify.Options{
 		Frames: AllFrames{c.contents}, Ledger: c.contents, NewFold: o.NewFold, Progress: o.Progress,
+		Leaf: func(id schema.Identity, frame uint64, leaf [32]byte) { roots[id].add(frame, leaf) },
 	})
 	if err != nil {
 		return Checked{}, err
+	}
+	for _, one := range c.contents.order {
+		for last, root := range roots[one.id].other {
+			c.find(verify.BadSeal, Folder(one.id)+sealName(last), "its root is another than %s, which its frames give", root)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.contents.damaged)) {
 		if !slices.ContainsFunc(c.findings, func(f verify.Finding) bool { return f.File == name }) {

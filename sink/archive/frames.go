@@ -74,7 +74,7 @@ func (c *Contents) framesOf(ctx context.Context, one *sealed) iter.Seq2[schema.F
 
 func (c *Contents) partOf(ctx context.Context, one *sealed, in *lines, yield func(schema.Frame, error) bool) bool {
 	name := Folder(one.id) + in.name
-	r := capturefile.NewReader(name, in.text)
+	r := capturefile.NewArchiveReader(name, in.text)
 	for {
 		f, err := r.Next()
 		if errors.Is(err, io.EOF) {

@@ -123,7 +123,14 @@ func (p *proof) number(f *schema.Frame) bool {
 
 // checkChain holds a frame's chain against its bytes, headers and predecessor.
 func (p *proof) checkChain(f *schema.Frame) {
-	want, err := schema.ChainHash(p.chain, f)
+	want := ""
+	leaf, err := schema.Leaf(f.Salt, f.Data)
+	if err == nil {
+		want, err = schema.ChainLeaf(p.chain, leaf, f)
+	}
+	if err == nil && p.run.o.Leaf != nil {
+		p.run.o.Leaf(p.id, f.Seq, leaf)
+	}
 	if err == nil && want != f.Chain {
 		err = fmt.Errorf("chain is %q, its bytes, headers and predecessor give %q", f.Chain, want)
 	}

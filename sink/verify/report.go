@@ -99,6 +99,51 @@ func (r *Report) ExitCode() int {
 	return 0
 }
 
+// First is the first of each that is wrong, in the order of the findings; what is absent is not known to be
+// wrong by itself.
+type First struct {
+	File       string `json:"file,omitempty"` // of an archive
+	Capture    string `json:"capture,omitempty"`
+	Frame      uint64 `json:"frame,omitempty"`
+	Transcript string `json:"transcript,omitempty"`
+	Seq        uint64 `json:"store_seq,omitempty"`
+}
+
+// First gives the first wrong file, frame and event; nil: there is no finding.
+func (r *Report) First() *First {
+	if len(r.Findings) == 0 {
+		return nil
+	}
+	var out First
+	for _, f := range r.Findings {
+		if out.File == "" {
+			out.File = f.File
+		}
+		if out.Capture == "" && f.Frame > 0 {
+			out.Capture, out.Frame = f.Capture, f.Frame
+		}
+		if out.Transcript == "" && f.Seq > 0 {
+			out.Transcript, out.Seq = fmt.Sprintf("%s/%d", f.Capture, f.Session), f.Seq
+		}
+	}
+	return &out
+}
+
+// String says it in one line.
+func (f *First) String() string {
+	var all []string
+	if f.File != "" {
+		all = append(all, "file "+f.File)
+	}
+	if f.Capture != "" {
+		all = append(all, fmt.Sprintf("frame %d of %s", f.Frame, f.Capture))
+	}
+	if f.Transcript != "" {
+		all = append(all, fmt.Sprintf("event %d of %s", f.Seq, f.Transcript))
+	}
+	return strings.Join(all, ", ")
+}
+
 // result is what came of one capture.
 type result struct {
 	heads       Heads

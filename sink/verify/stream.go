@@ -17,6 +17,16 @@ type Stream struct {
 	JS         jetstream.JetStream
 	Blobs      *topology.Blobs
 	Partitions uint32
+	// Of is the one capture that is wanted; zero: all.
+	Of schema.Identity
+}
+
+// filter is where the frames that are wanted stand.
+func (s Stream) filter() string {
+	if s.Of == (schema.Identity{}) {
+		return schema.RawSubjects
+	}
+	return schema.RawSubject(s.Of, s.Partitions)
 }
 
 var _ Frames = Stream{}
@@ -53,7 +63,7 @@ func (s Stream) subjects(ctx context.Context) (map[string]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(schema.RawSubjects))
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(s.filter()))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +74,7 @@ func (s Stream) subjects(ctx context.Context) (map[string]uint64, error) {
 func (s Stream) Frames(ctx context.Context) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		ids := map[string]schema.Identity{}
-		for m, err := range topology.Read(ctx, s.JS, topology.Raw, schema.RawSubjects, 1) {
+		for m, err := range topology.Read(ctx, s.JS, topology.Raw, s.filter(), 1) {
 			if err != nil {
 				yield(Frame{}, err)
 				return

@@ -58,7 +58,7 @@ type Fold struct {
 	Open func() map[uint32]uint64
 }
 
-// Options of a run. All but the last three are needed.
+// Options of a run. Frames, Ledger and NewFold are needed.
 type Options struct {
 	Frames Frames
 	Ledger Ledger
@@ -66,12 +66,17 @@ type Options struct {
 	// for a capture without records. It is called by several goroutines.
 	NewFold func(id schema.Identity, version string) Fold
 
+	// Only says which captures are proved; nil: all.
+	Only func(id schema.Identity) bool
 	// Settled gives the frame of a capture up to which everything was numbered before Run began: what
 	// the fold gives up to there and the ledger does not have is missing, and beyond it lag, which is
 	// only stated. nil: nothing is known to be settled.
 	Settled func(id schema.Identity) uint64
 	// Progress is called now and then, one call at a time.
 	Progress func(Progress)
+	// Leaf hears of the leaf (schema.Leaf) of each frame whose chain could be made, those of a capture in
+	// their order, of several captures at the same time. It may be nil.
+	Leaf func(id schema.Identity, frame uint64, leaf [32]byte)
 	// MaxFindings bounds the findings kept of each capture; 0 = 100. The others are counted.
 	MaxFindings int
 }
@@ -84,7 +89,7 @@ type Progress struct {
 	Events   uint64 // compared
 }
 
-// Run proves every capture that has frames or stands in the ledger, as of its beginning. An error means
+// Run proves every capture that has frames or stands in the ledger, or those that are asked for, as of its beginning. An error means
 // that the streams or the ledger could not be read; what does not agree is a finding in the report, and so
 // is a frame that cannot be had: the rest goes on.
 func Run(ctx context.Context, o Options) (Report, error) {
@@ -129,12 +134,17 @@ func (r *run) list(ctx context.Context) error {
 		}
 		for _, c := range infos {
 			after = c.Capture.Capture.String()
-			r.proofs[c.Capture.Capture] = r.proof(c)
+			if r.wants(c.Capture.Capture) {
+				r.proofs[c.Capture.Capture] = r.proof(c)
+			}
 		}
 	}
 	for held, err := range r.o.Frames.Captures(ctx) {
 		if err != nil {
 			return fmt.Errorf("list captures with frames: %w", err)
+		}
+		if !r.wants(held.Capture) {
+			continue
 		}
 		p := r.proofs[held.Capture]
 		if p == nil {
@@ -147,6 +157,8 @@ func (r *run) list(ctx context.Context) error {
 	r.progress.Total = len(r.order)
 	return nil
 }
+
+func (r *run) wants(id schema.Identity) bool { return r.o.Only == nil || r.o.Only(id) }
 
 // prove deals the frames out. The first error ends it.
 func (r *run) prove(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package capturefile
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -14,8 +15,8 @@ import (
 )
 
 // AppendLine appends the frame's line, with its line feed. What the append gave a stored frame is
-// left out. A frame that Validate refuses, one without a number, one whose bytes are in the blob bucket
-// and HTTP evidence that names a member twice are errors; dst is then returned as it was.
+// left out. A frame that Validate refuses, one without a number and one whose bytes are in the blob bucket
+// are errors; dst is then returned as it was.
 func AppendLine(dst []byte, f *schema.Frame) ([]byte, error) {
 	if f.Blob != "" && len(f.Data) == 0 {
 		return dst, fmt.Errorf("write line of frame %d: its bytes are in blob %s and were not fetched", f.Seq, f.Blob)
@@ -49,9 +50,15 @@ func appendLine(dst []byte, f *schema.Frame, archive bool) ([]byte, error) {
 		dst = strconv.AppendUint(dst, f.No, 10)
 	}
 	dst = member(dst, "chan", string(f.Chan))
-	if len(f.HTTP) > 0 {
+	switch {
+	case len(f.HTTP) == 0:
+	case isPlain(f.HTTP):
 		dst = append(dst, `,"http":`...)
 		dst = append(dst, f.HTTP...)
+	default:
+		dst = append(dst, `,"http_b64":"`...)
+		dst = base64.StdEncoding.AppendEncode(dst, f.HTTP)
+		dst = append(dst, '"')
 	}
 	if archive {
 		dst = member(dst, "blob", f.Blob)
@@ -71,10 +78,17 @@ func check(f *schema.Frame) error {
 	if f.Seq == 0 {
 		return errors.New("seq: want 1 or more, got 0")
 	}
-	if len(f.HTTP) > 0 && !jsontext.Value(f.HTTP).IsValid() {
-		return fmt.Errorf("http: an object in it names a member twice: %q", cut(f.HTTP))
-	}
 	return nil
+}
+
+// plainNesting is how deep the HTTP evidence of a line may be nested; taps write one level or two.
+const plainNesting = 100
+
+// isPlain reports whether every reader of JSON gives evidence back as it stands in a line: an object and
+// nothing behind it, no member twice, no lone surrogate, not deep.
+func isPlain(evidence []byte) bool {
+	return evidence[len(evidence)-1] == '}' && jsontext.Value(evidence).IsValid() &&
+		bytes.Count(evidence, []byte{'{'})+bytes.Count(evidence, []byte{'['}) <= plainNesting
 }
 
 func appendData(dst []byte, f *schema.Frame, archive bool) []byte {

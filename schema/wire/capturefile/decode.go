@@ -15,7 +15,7 @@ import (
 
 // given says which members a line has.
 type given struct {
-	text, b64, seq, at, typ, from, protocol, end bool
+	text, b64, seq, at, typ, from, protocol, end, http, httpB64 bool
 }
 
 // decode reads one line and fills in what is missing.
@@ -86,8 +86,14 @@ func setMember(f *schema.Frame, has *given, name string, v jsontree.Value) (err 
 	case "chan":
 		err = word(&f.Chan, v)
 	case "http":
+		has.http = true
 		if err = want(v, jsontree.Object); err == nil {
 			f.HTTP = append([]byte(nil), v.Raw()...)
+		}
+	case "http_b64":
+		has.httpB64 = true
+		if f.HTTP, err = binary(v); err == nil && len(f.HTTP) == 0 {
+			err = errors.New("want a string that is not empty")
 		}
 	case "blob":
 		err = word(&f.Blob, v)
@@ -101,7 +107,7 @@ func setMember(f *schema.Frame, has *given, name string, v jsontree.Value) (err 
 	case "chain":
 		err = word(&f.Chain, v)
 	default:
-		return errors.New("want seq, at, from, type, protocol, text, b64, end, exchange, no, chan, http, blob, salt, writer or chain")
+		return errors.New("want seq, at, from, type, protocol, text, b64, end, exchange, no, chan, http, http_b64, blob, salt, writer or chain")
 	}
 	return err
 }

@@ -20,6 +20,9 @@ func (r *Reader) complete(f *schema.Frame, has given) error {
 	if !has.text && !has.b64 && f.Blob == "" {
 		return errors.New("the line has neither text nor b64: want one of them")
 	}
+	if has.http && has.httpB64 {
+		return errors.New("the line has both http and http_b64: want one of them")
+	}
 	if !has.typ {
 		f.Type = schema.TypeData
 	}
@@ -73,7 +76,7 @@ func (r *Reader) speak(f *schema.Frame, has given) error {
 	if r.frames > 0 {
 		fallback = r.protocol
 	}
-	if f.Type != schema.TypeData && (has.text || has.b64) {
+	if !r.verbatim && f.Type != schema.TypeData && (has.text || has.b64) {
 		end, err := r.tree.Read(f.Data)
 		root := r.tree.Root()
 		if err != nil || end != len(f.Data) || root.Kind() != jsontree.Object {

@@ -22,6 +22,7 @@ type Reader struct {
 	frames   int
 	last     uint64 // seq of the last frame
 	protocol schema.Protocol
+	verbatim bool // payloads are not looked at
 	tree     jsontree.Reader
 	err      error
 }
@@ -29,6 +30,14 @@ type Reader struct {
 // NewReader makes a Reader of a file's bytes. Errors name the file by name.
 func NewReader(name string, in io.Reader) *Reader {
 	return &Reader{name: name, in: bufio.NewReaderSize(in, 64<<10)}
+}
+
+// NewArchiveReader makes a Reader of an archive's part, as AppendArchiveLine writes its lines. It does not
+// look at what control frames say: an archive holds what the stream held, whoever wrote it.
+func NewArchiveReader(name string, in io.Reader) *Reader {
+	r := NewReader(name, in)
+	r.verbatim = true
+	return r
 }
 
 // Next gives the next frame; io.EOF after the last. The frame's bytes are its own. Frames given before
