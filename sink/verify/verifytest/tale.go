@@ -91,7 +91,7 @@ func Fold(id schema.Identity, version string) verify.Fold {
 		Open: func() map[uint32]uint64 { return map[uint32]uint64{1: uint64(len(chunks))} },
 		Step: func(f *schema.Frame) ([]schema.Event, error) {
 			if version != "tale/1" {
-				return nil, fmt.Errorf("no translator %q", version)
+				return nil, fmt.Errorf("no translator %q: %w", version, verify.ErrVersion)
 			}
 			e := schema.Event{
 				Transcript: schema.Transcript{Identity: id}, AgentRole: "agent", EmittedAt: f.At, WorkerSeq: f.Seq,
