@@ -60,7 +60,9 @@ func exitCode(err error) int {
 		return e.code
 	case errors.Is(err, errURL):
 		return exitUsage
-	case errors.Is(err, archive.ErrBundle):
+	case errors.Is(err, archive.ErrSignature):
+		return exitSignature
+	case errors.Is(err, archive.ErrBundle), errors.Is(err, archive.ErrSealing):
 		return exitChanged
 	case errors.Is(err, holder.ErrGone), errors.Is(err, holder.ErrHeld), errors.Is(err, errUnreachable),
 		errors.Is(err, postgres.ErrUnreachable):
