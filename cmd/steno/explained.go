@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -95,7 +96,7 @@ func (a *app) sayExplainedText(e *explaining, full bool) error {
 	p := &explainer{app: a, full: full}
 	p.event(e)
 	p.rule(&e.is)
-	p.frames(e.frames)
+	p.frames(&e.is, e.frames)
 	p.proof(e)
 	return a.out.first
 }
@@ -140,7 +141,7 @@ func (p *explainer) rule(e *schema.Event) {
 }
 
 // frames shows the event's frames; of many the first and the last.
-func (p *explainer) frames(frames []explainedFrame) {
+func (p *explainer) frames(e *schema.Event, frames []explainedFrame) {
 	for i := range frames {
 		if !p.full && len(frames) > shownFrames && i >= shownFrames/2 && i < len(frames)-shownFrames/2 {
 			if i == shownFrames/2 {
@@ -148,11 +149,11 @@ func (p *explainer) frames(frames []explainedFrame) {
 			}
 			continue
 		}
-		p.frame(&frames[i])
+		p.frame(e, &frames[i])
 	}
 }
 
-func (p *explainer) frame(f *explainedFrame) {
+func (p *explainer) frame(e *schema.Event, f *explainedFrame) {
 	how := direction(f.From)
 	if f.Chan != "" {
 		how += fmt.Sprintf(", %s %d of exchange %s", f.Chan, f.No, f.Exchange)
@@ -165,7 +166,10 @@ func (p *explainer) frame(f *explainedFrame) {
 		p.line("", "HTTP %s", p.cut(f.HTTP))
 	}
 	p.line("", "%s", p.cut(f.Data))
-	if len(f.places) == 0 {
+	switch {
+	case !isOf(e, f.Seq):
+		p.line("", "none of its bytes: it only made an end")
+	case len(f.places) == 0:
 		p.line("", "bytes 0 to %d: the frame as a whole", len(f.Data))
 	}
 	for _, place := range f.places {
@@ -177,7 +181,7 @@ func (p *explainer) frame(f *explainedFrame) {
 		if place.Path != "" {
 			at = " at " + place.Path
 		}
-		p.line("", "bytes %d to %d%s: %s%s: %s", place.From, place.To, at, place.Field, stretch, p.cut(f.Data[place.From:place.To]))
+		p.line("", "bytes %d to %d%s: %s%s: %s", place.From, place.To, at, place.Field, stretch, p.stands(f.Data[place.From:place.To]))
 	}
 }
 
@@ -204,7 +208,12 @@ func (p *explainer) proof(e *explaining) {
 	case e.again == nil:
 		p.line("proof", "translation: frames 1 to %d, folded by %s, do not give an event %d", frame, e.info.Translator, e.number)
 	default:
-		p.line("proof", "translation: frames 1 to %d, folded by %s, give another event: %s", frame, e.info.Translator, p.cut(e.again))
+		at := partAt(e.stored.Bytes, e.again)
+		from := max(0, at-shownBytes/4)
+		p.line("proof", "translation: frames 1 to %d, folded by %s, give another event; from byte %d on they give", frame, e.info.Translator, from)
+		p.line("", "%s", p.cut(e.again[from:]))
+		p.line("", "and stored is")
+		p.line("", "%s", p.cut(e.stored.Bytes[from:]))
 	}
 	if e.broken != nil {
 		p.line("", "chain: broken: %v", e.broken)
@@ -235,6 +244,14 @@ func (p *explainer) proof(e *explaining) {
 	if s.Log != "" {
 		p.line("", "log: %s names the seal", s.Log)
 	}
+}
+
+// stands shows a stretch of bytes; one that ends in white space in quotation marks.
+func (p *explainer) stands(data []byte) string {
+	if len(bytes.TrimSpace(data)) < len(data) {
+		return strconv.Quote(string(data))
+	}
+	return p.cut(data)
 }
 
 // cut shows bytes on one line, those that are not printed as Go writes them.

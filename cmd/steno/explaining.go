@@ -20,7 +20,7 @@ var errNoEvent = errors.New("no such event")
 
 // explaining is the explanation of one event in the making.
 type explaining struct {
-	library   *library
+	library *library
 	key     schema.Transcript
 	number  uint64
 	sealing *archive.Sealing // nil: no archive is asked, or no seal covers the event

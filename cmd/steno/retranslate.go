@@ -182,8 +182,8 @@ func (r *retranslating) capture(ctx context.Context, s *library, info sink.Captu
 // compared is what is said of a capture.
 type compared struct {
 	Capture string `json:"capture"`
-	Was     string `json:"was"` // translator versions
-	Is      string `json:"is"`
+	Was     string `json:"translator"` // version that made what is stored
+	Is      string `json:"with"`
 	retranslate.Counts
 }
 

@@ -8,16 +8,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/retranslate"
+	"github.com/steno-io/steno/sink/sqlite"
 	"github.com/steno-io/steno/translate/acp"
 )
 
 // TestARuleIsChanged has a build in which one rule is another: what was recorded is proved by the version that
 // made it, on the ledger and in an archive, and retranslating shows that rule's events and no other.
 func TestARuleIsChanged(t *testing.T) {
-	data, away := t.TempDir(), t.TempDir()
-	place, bundle := filepath.Join(away, "archive"), filepath.Join(away, "goose.tar")
+	data, place := t.TempDir(), filepath.Join(t.TempDir(), "archive")
 	in := func(args ...string) (stdout, stderr string, code int) {
 		return runHere(t, append(args, "--data", data)...)
 	}
@@ -26,28 +28,33 @@ func TestARuleIsChanged(t *testing.T) {
 		require.Zero(t, code, "%v: %s%s", args, stdout, stderr)
 		return stdout
 	}
-	good("import", recording("goose-1.37.0.json"), recording("a2a-go-2.4.0.jsonl"), "testdata/sacks.jsonl")
+	good("import", recording("codex-acp-0.16.0.json"), recording("a2a-go-2.4.0.jsonl"), "testdata/sacks.jsonl")
+	good("import", "--workflow", "two", "testdata/sacks.jsonl")
 	good("seal", "--all", "--archive", place)
-	good("seal", "Sacks in the store", "--out", bundle)
 
 	build(t, schema.ACP, loud{}, acp.Translator{})
 	require.Contains(t, good("version"), "a2a/1 acp/1 acp/loud")
 	require.Contains(t, good("verify"), "verified: ")
 	require.Contains(t, good("verify", place), "verified: ")
-	require.Contains(t, good("retranslate", "--all", "--with", acp.Version, "--diff"), "the same: 2 captures, ")
+	require.Contains(t, good("retranslate", "--all", "--with", acp.Version, "--diff"), "the same: 3 captures, ")
 
 	// What differs is what the rule makes.
 	wanted := map[string]uint64{} // its events, with the frames that gave them
-	for line := range strings.Lines(good("ls", "--all", "--json")) {
-		var s struct{ Key string }
-		require.NoError(t, json.Unmarshal([]byte(line), &s))
-		for _, e := range events(t, good("show", s.Key, "--json")) {
+	l, err := sqlite.Open(holder.Dir(data).Ledger(), sqlite.Options{ReadOnly: true})
+	require.NoError(t, err)
+	for transcript, err := range sink.All(t.Context(), l) {
+		require.NoError(t, err)
+		for stored, err := range l.Events(t.Context(), transcript.Transcript, 0, 0) {
+			require.NoError(t, err)
+			e, err := schema.DecodeEvent(stored.Bytes)
+			require.NoError(t, err)
 			if m, ok := e.Kind.(*schema.Message); ok && m.Channel == schema.Thought {
 				wanted[e.EventID.String()] = e.WorkerSeq
 			}
 		}
 	}
-	require.Greater(t, len(wanted), 1)
+	require.NoError(t, l.Close())
+	require.Len(t, wanted, 2)
 	for _, of := range [][]string{{"--all"}, {place}} {
 		stdout, stderr, code := in(append([]string{"retranslate", "--with", loudVersion, "--diff", "--json"}, of...)...)
 		require.Equal(t, exitChanged, code, stderr)
@@ -71,12 +78,12 @@ func TestARuleIsChanged(t *testing.T) {
 			found[d.Was.EventID.String()] = d.Was.WorkerSeq
 		}
 		require.Equal(t, wanted, found)
-		require.Equal(t, 2, captures)
+		require.Equal(t, 3, captures)
 	}
-	stdout, _, code := in("retranslate", bundle, "--with", loudVersion, "--diff")
+	stdout, _, code := in("retranslate", place, "--with", loudVersion, "--diff")
 	require.Equal(t, exitChanged, code)
-	require.Contains(t, stdout, "#4: Message of frame 6, rule acp.thought\n    kind.text\n      - \"Counting the sacks.\"\n      + \"Counting the sacks.!\"\n")
-	require.Contains(t, stdout, "different: 0 added, 0 removed, 1 changed: 1 capture, ")
+	require.Contains(t, stdout, "#3: Message of frame 9, rule acp.thought\n    kind.text\n      - \"Counting the sacks.\"\n      + \"Counting the sacks.!\"\n")
+	require.Contains(t, stdout, "different: 0 added, 0 removed, 2 changed: 3 captures, ")
 	stdout, _, code = in("retranslate", "testdata/sacks.jsonl", "--with", acp.Version, "--diff")
 	require.Equal(t, exitChanged, code, "a file's events are those of the current version")
 	require.Contains(t, stdout, "- \"Counting the sacks.!\"\n      + \"Counting the sacks.\"\n")
@@ -86,15 +93,15 @@ func TestARuleIsChanged(t *testing.T) {
 	for _, of := range [][]string{{"verify"}, {"verify", place}} {
 		stdout, stderr, code := in(of...)
 		require.Equal(t, exitRuntime, code, stderr)
-		require.Equal(t, 2, strings.Count(stdout, "not repeated: "), stdout)
+		require.Equal(t, 3, strings.Count(stdout, "not repeated: "), stdout)
 		require.Contains(t, stdout, ": acp/1 is not in this build")
-		require.Contains(t, stdout, "verified but for the translation of 2 captures: ")
+		require.Contains(t, stdout, "verified but for the translation of 3 captures: ")
 		require.Contains(t, stdout, ", 0 unaccounted")
 	}
-	stdout, _, code = in("verify", bundle, "--json")
+	stdout, _, code = in("verify", place, "--json")
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, stdout, `"unrepeated":[{"capture":"`)
-	stdout, _, code = in("explain", "Sacks in the store#3")
+	stdout, _, code = in("explain", "default/two/#3")
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, stdout, "not repeated: this build does not have acp/1")
 }

@@ -123,6 +123,9 @@ func (c *comparing) run() error {
 		if err != nil {
 			return err
 		}
+		if want := c.counts.Frames + 1; f.Seq != want {
+			return fmt.Errorf("frame %d is wanted, and frame %d is the next that is left", want, f.Seq)
+		}
 		events, err := c.o.Fold.Step(&f)
 		if err != nil {
 			return err

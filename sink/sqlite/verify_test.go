@@ -281,6 +281,7 @@ func TestVerifyWithoutTheTranslator(t *testing.T) {
 			if c.want == nil {
 				require.Equal(t, uint64(9), r.Unrepeated[0].Frames)
 				require.Equal(t, uint64(6), r.Unrepeated[0].Events)
+				require.Equal(t, uint64(2), r.Unrepeated[0].Behind)
 				require.Zero(t, r.Unaccounted)
 			}
 		})

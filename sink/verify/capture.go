@@ -232,6 +232,9 @@ func (p *proof) end() error {
 			p.transcripts++
 		}
 	}
+	if p.unrepeated != nil {
+		p.unrepeated.Behind = p.heads.Raw - min(p.heads.Raw, last)
+	}
 	if p.unrepeated != nil && !p.unrepeated.odd && !p.stopped {
 		p.account(p.info.Open)
 	}

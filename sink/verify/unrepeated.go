@@ -19,6 +19,7 @@ type Unrepeated struct {
 	Translator string `json:"translator"` // the version that is wanted; empty: that of its protocol
 	Frames     uint64 `json:"frames"`     // up to the ledger's last event
 	Events     uint64 `json:"events"`     // that were read
+	Behind     uint64 `json:"behind"`     // frames behind the last event, of which nobody knows here whether they give one
 
 	odd bool // an event is not good, and so accounts for nothing
 }
@@ -29,8 +30,12 @@ func (u Unrepeated) String() string {
 	if by == "" {
 		by = "its protocol's translator"
 	}
-	return fmt.Sprintf("not repeated: %s: %s is not in this build, so that nobody knows here whether its %d frames give its %d events; all else was checked",
-		u.Capture, by, u.Frames, u.Events)
+	behind := ""
+	if u.Behind > 0 {
+		behind = fmt.Sprintf(", and the %d behind them none", u.Behind)
+	}
+	return fmt.Sprintf("not repeated: %s: %s is not in this build, so that nobody knows here whether its %d frames give its %d events%s; all else was checked",
+		u.Capture, by, u.Frames, u.Events, behind)
 }
 
 // readStored checks a session's stored events by themselves, where the fold cannot be repeated.
