@@ -6,6 +6,7 @@ import "github.com/steno-io/steno/schema"
 type Rule struct {
 	Name string `json:"name"`           // such as acp.stop
 	Says string `json:"says"`           // in a sentence or two
+	Ref  string `json:"ref,omitempty"`  // its number in the design
 	Spec string `json:"spec,omitempty"` // what of the protocol it is about, by the names of its specification
 }
 

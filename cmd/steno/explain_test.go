@@ -25,7 +25,7 @@ func TestEveryEventIsExplained(t *testing.T) {
 	data, away := t.TempDir(), t.TempDir()
 	place, bundle := filepath.Join(away, "archive"), filepath.Join(away, "sacks.tar")
 	in := func(args ...string) string {
-		stdout, stderr, code := runHere(t, append(args, "--data", data)...)
+		stdout, stderr, code := runHere(t, append(args, "--data", data, "--sync", "1s")...)
 		require.Zero(t, code, "%v: %s%s", args, stdout, stderr)
 		return stdout
 	}

@@ -135,6 +135,9 @@ func (p *explainer) rule(e *schema.Event) {
 	}
 	p.line("rule", "%s of %s, dialect %s", rule.Name, e.Source.Translator, e.Source.Dialect)
 	p.line("", "%s", rule.Says)
+	if rule.Ref != "" {
+		p.line("", "in the design: %s", rule.Ref)
+	}
 	if rule.Spec != "" {
 		p.line("", "in the protocol: %s", rule.Spec)
 	}

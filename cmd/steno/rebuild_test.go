@@ -99,7 +99,7 @@ func loseLedger(t *testing.T, data string) {
 // alone works on the streams of a data directory.
 func alone(t *testing.T, data string, do func(ctx context.Context, h holder.Held)) {
 	t.Helper()
-	o := holder.Options{Dir: holder.Dir(data), Kind: holder.Command, Catalogue: protocols(), Log: zerolog.Nop()}
+	o := holder.Options{Dir: holder.Dir(data), Kind: holder.Command, Catalogue: protocols(), SyncInterval: time.Second, Log: zerolog.Nop()}
 	require.NoError(t, holder.Alone(minute(t), o, func(ctx context.Context, h holder.Held) error {
 		do(ctx, h)
 		return nil
@@ -156,9 +156,10 @@ func purge(ctx context.Context, t *testing.T, js jetstream.JetStream, name, subj
 // TestALostLedgerIsRebuilt loses a ledger, with the streams whole and with what is sealed purged from them, and
 // has it made again, in SQLite and in PostgreSQL.
 func TestALostLedgerIsRebuilt(t *testing.T) {
+	t.Parallel()
 	data, place := t.TempDir(), filepath.Join(t.TempDir(), "archive")
 	in := func(args ...string) (stdout, stderr string, code int) {
-		return runHere(t, append(args, "--data", data)...)
+		return steno(t, append(args, "--data", data, "--sync", "1s")...)
 	}
 	good := func(args ...string) string {
 		stdout, stderr, code := in(args...)
@@ -229,7 +230,7 @@ func TestALostLedgerIsRebuilt(t *testing.T) {
 	// The streams are lost as well: what is in the archive is there again.
 	elsewhere := natstest.Start(t)
 	args := []string{"rebuild", "--archive", place, "--nats", elsewhere.URL(), "--ledger", pgtest.Database(t)}
-	stdout, stderr, code = runHere(t, args...)
+	stdout, stderr, code = steno(t, args...)
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, "rebuilt: 5 captures, ")
 	sealed, err := postgres.Open(t.Context(), args[len(args)-1], postgres.Options{ReadOnly: true})
@@ -240,7 +241,7 @@ func TestALostLedgerIsRebuilt(t *testing.T) {
 			require.Equal(t, plain[name], row)
 		}
 	}
-	_, stderr, code = runHere(t, args...)
+	_, stderr, code = steno(t, args...)
 	require.Equal(t, exitConfig, code)
 	require.Contains(t, stderr, "name another database")
 

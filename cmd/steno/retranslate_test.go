@@ -21,7 +21,7 @@ import (
 func TestARuleIsChanged(t *testing.T) {
 	data, place := t.TempDir(), filepath.Join(t.TempDir(), "archive")
 	in := func(args ...string) (stdout, stderr string, code int) {
-		return runHere(t, append(args, "--data", data)...)
+		return runHere(t, append(args, "--data", data, "--sync", "1s")...)
 	}
 	good := func(args ...string) string {
 		stdout, stderr, code := in(args...)
