@@ -129,7 +129,7 @@ type rebuilt struct {
 	Captures    uint64   `json:"ledger_captures"`
 	Transcripts uint64   `json:"ledger_transcripts"`
 	Events      uint64   `json:"ledger_events"`
-	Incomplete  []string `json:"incomplete"` // captures that are parked, and why
+	Incomplete  []string `json:"incomplete"` // captures that are not whole, and why
 }
 
 // incomplete says why not all of a capture is stored.
@@ -148,11 +148,14 @@ func (a *app) sayRebuilt(r *rebuild.Result, asJSON bool) error {
 	for _, p := range r.Parked {
 		said.Incomplete = append(said.Incomplete, incomplete(&p))
 	}
+	for _, h := range r.Holes {
+		said.Incomplete = append(said.Incomplete, fmt.Sprintf("%s: %d frames have no event in the archive or the streams", h.Capture, h.Frames))
+	}
 	code := r.Checked.ExitCode()
 	if code == exitGap { // so it was
 		code = exitOK
 	}
-	if len(r.Parked) > 0 && code != exitSignature {
+	if len(said.Incomplete) > 0 && code != exitSignature {
 		code = exitChanged
 	}
 	if asJSON {

@@ -52,6 +52,13 @@ type Result struct {
 	Sealed  uint64          // events that came from the archive
 	Stats   sink.Stats      // of the ledger, at the end
 	Parked  []sink.Parked   // captures of which something is missing, or other than it was
+	Holes   []Hole          // captures of which something is missing between archive and stream
+}
+
+// Hole is that a capture has frames of which the ledger has neither an event nor that they are open.
+type Hole struct {
+	Capture schema.Identity
+	Frames  int64 // below 0: frames are named twice
 }
 
 // Run fills the ledger. Nobody else may store in it meanwhile: one who does is an error that wraps
@@ -138,7 +145,10 @@ func (r *run) capture(ctx context.Context, p *verify.Proved) (*capture, error) {
 	partition := p.Capture.Partition(r.o.Info.Partitions)
 	claim, ok := r.claims[partition]
 	if !ok {
-		if claim, err = r.o.Ledger.Claim(ctx, partition); err != nil {
+		if err = again(ctx, func() (err error) {
+			claim, err = r.o.Ledger.Claim(ctx, partition)
+			return err
+		}); err != nil {
 			return nil, err
 		}
 		r.claims[partition] = claim
@@ -190,7 +200,7 @@ func (r *run) index(ctx context.Context) error {
 	}
 }
 
-// account counts what there is, and lists what is parked.
+// account counts what there is, and lists what is parked, and what has holes.
 func (r *run) account(ctx context.Context) (err error) {
 	if r.result.Stats, err = r.o.Ledger.Stats(ctx); err != nil {
 		return err
@@ -205,12 +215,23 @@ func (r *run) account(ctx context.Context) (err error) {
 			after = c.Capture.Capture.String()
 			if c.Parked != nil {
 				r.result.Parked = append(r.result.Parked, *c.Parked)
+			} else if n := unaccounted(&c.Capture); n != 0 {
+				r.result.Holes = append(r.result.Holes, Hole{c.Capture.Capture, n})
 			}
 		}
 		if len(infos) < page {
 			return nil
 		}
 	}
+}
+
+// unaccounted counts a capture's frames that neither an event nor an open message names.
+func unaccounted(c *sink.Capture) int64 {
+	n := int64(c.Last.Frame) - int64(c.Accounted)
+	for _, frames := range c.Open {
+		n -= int64(frames)
+	}
+	return n
 }
 
 // Bounds of what is stored in one transaction; one frame more may be in it.
@@ -270,11 +291,37 @@ func (c *capture) store(ctx context.Context) error {
 	if len(c.entries) == 0 {
 		return nil
 	}
-	stored, err := sink.Store(ctx, c.run.o.Ledger, sink.Batch{Claim: c.claim, Entries: c.entries})
-	if err != nil {
+	if err := again(ctx, func() error {
+		_, err := sink.Store(ctx, c.run.o.Ledger, sink.Batch{Claim: c.claim, Entries: c.entries})
+		return err
+	}); err != nil {
 		return err
 	}
-	c.stored += uint64(stored.Events)
+	c.stored += uint64(c.events)
 	c.entries, c.events, c.bytes = nil, 0, 0
 	return nil
+}
+
+// Tries of a write, and the wait before the second, which doubles.
+const (
+	tries     = 6
+	firstWait = 50 * time.Millisecond
+)
+
+// again writes until it is done, a few times: a write whose answer was lost may be made again. What cannot get
+// better is not tried again.
+func again(ctx context.Context, write func() error) error {
+	wait := firstWait
+	for try := 1; ; try++ {
+		err := write()
+		if err == nil || try == tries || errors.Is(err, sink.ErrFenced) || errors.Is(err, sink.ErrDenied) || errors.Is(err, sink.ErrRefused) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(err, ctx.Err())
+		case <-time.After(wait):
+			wait *= 2
+		}
+	}
 }
