@@ -4,6 +4,7 @@
 package translate
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/steno-io/steno/schema"
@@ -70,6 +71,9 @@ type OpenTool struct {
 	State   schema.ToolState
 }
 
+// ErrVersion marks a translator that this build does not have; one that has it can fold the capture.
+var ErrVersion = errors.New("this build does not have it")
+
 // Catalogue finds translators by version, and the one for new captures by protocol.
 type Catalogue struct {
 	byVersion  map[string]Translator
@@ -89,20 +93,20 @@ func NewCatalogue(current map[schema.Protocol]Translator, kept ...Translator) *C
 	return c
 }
 
-// ByVersion finds the translator of a version.
+// ByVersion finds the translator of a version; ErrVersion if there is none.
 func (c *Catalogue) ByVersion(version string) (Translator, error) {
 	t, ok := c.byVersion[version]
 	if !ok {
-		return nil, fmt.Errorf("find translator %q: this build does not have that version", version)
+		return nil, fmt.Errorf("find translator %q: %w", version, ErrVersion)
 	}
 	return t, nil
 }
 
-// ByProtocol finds the translator of new captures of a protocol.
+// ByProtocol finds the translator of new captures of a protocol; ErrVersion if there is none.
 func (c *Catalogue) ByProtocol(p schema.Protocol) (Translator, error) {
 	t, ok := c.byProtocol[p]
 	if !ok {
-		return nil, fmt.Errorf("find translator of protocol %q: this build does not have that protocol", p)
+		return nil, fmt.Errorf("find translator of protocol %q: %w", p, ErrVersion)
 	}
 	return t, nil
 }

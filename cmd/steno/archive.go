@@ -113,19 +113,28 @@ func openURL(ctx context.Context, address string) (*openedArchive, error) {
 
 // openBundle opens the file of a bundle; name is what people call it.
 func openBundle(ctx context.Context, file, name string) (*archive.Bundle, error) {
+	is, err := isBundle(file)
+	if err != nil {
+		return nil, fmt.Errorf("open archive %s: %w", name, err)
+	}
+	if !is {
+		return nil, usage("open archive: %s is neither an archive's directory nor a bundle, which is a tar", name)
+	}
+	return archive.OpenBundle(ctx, file)
+}
+
+// isBundle reports whether a file begins as a bundle does.
+func isBundle(file string) (bool, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("open archive: %w", err)
+		return false, err
 	}
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
 	if err = errors.Join(ignore(err, io.ErrUnexpectedEOF, io.EOF), f.Close()); err != nil {
-		return nil, fmt.Errorf("open archive %s: %w", name, err)
+		return false, err
 	}
-	if !archive.IsBundle(head[:n]) {
-		return nil, usage("open archive: %s is neither an archive's directory nor a bundle, which is a tar", name)
-	}
-	return archive.OpenBundle(ctx, file)
+	return archive.IsBundle(head[:n]), nil
 }
 
 func ignore(err error, targets ...error) error {

@@ -61,7 +61,9 @@ func exitCode(err error) int {
 		return e.code
 	case errors.Is(err, errURL), errors.Is(err, s3.ErrAddress):
 		return exitUsage
-	case errors.Is(err, archive.ErrBundle):
+	case errors.Is(err, archive.ErrSignature):
+		return exitSignature
+	case errors.Is(err, archive.ErrBundle), errors.Is(err, archive.ErrSealing):
 		return exitChanged
 	case errors.Is(err, holder.ErrGone), errors.Is(err, holder.ErrHeld), errors.Is(err, errUnreachable),
 		errors.Is(err, postgres.ErrUnreachable), errors.Is(err, s3.ErrUnreachable), errors.Is(err, errFetch):

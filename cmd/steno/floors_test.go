@@ -34,6 +34,8 @@ var floors = map[string]int{
 	"sink/tables":             3,
 	"sink/verify":             3,
 	"sink/archive":            3,
+	"sink/retranslate":        3,
+	"sink/rebuild":            3,
 	"sink/ledgertest":         3,
 	"console":                 3,
 	"console/consoletest":     4,

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/steno-io/steno/schema"
@@ -10,26 +9,30 @@ import (
 	"github.com/steno-io/steno/translate/acp"
 )
 
-// translators is the one place where protocols are wired: the translator of new captures of each, then
-// the older versions that captures may still name.
-func translators() (current map[schema.Protocol]translate.Translator, kept []translate.Translator) {
-	return map[schema.Protocol]translate.Translator{
-		schema.ACP: acp.Translator{},
-		schema.A2A: a2a.Translator{},
-	}, nil
+// translators is the one place where protocols are wired: of each the translator of new captures, then the
+// other versions that this build has: those that captures still name, and those that are tried.
+var translators = map[schema.Protocol][]translate.Translator{
+	schema.ACP: {acp.Translator{}},
+	schema.A2A: {a2a.Translator{}},
 }
 
 func protocols() *translate.Catalogue {
-	current, kept := translators()
-	return translate.NewCatalogue(current, kept...)
+	current := map[schema.Protocol]translate.Translator{}
+	var others []translate.Translator
+	for protocol, versions := range translators {
+		current[protocol] = versions[0]
+		others = append(others, versions[1:]...)
+	}
+	return translate.NewCatalogue(current, others...)
 }
 
 // translatorVersions are the versions that this build has, in order.
 func translatorVersions() []string {
-	current, kept := translators()
 	var versions []string
-	for _, t := range slices.AppendSeq(kept, maps.Values(current)) {
-		versions = append(versions, t.Version())
+	for _, of := range translators {
+		for _, t := range of {
+			versions = append(versions, t.Version())
+		}
 	}
 	slices.Sort(versions)
 	return versions

@@ -94,7 +94,7 @@ that proves the one follows from the other.`,
 	p.StringVar(&a.config, "config", defaultConfig(), "config file (TOML: flag = value, and a table for each command)")
 	root.AddCommand(
 		a.demoCommand(), a.upCommand(), a.recordCommand(), a.proxyCommand(), a.importCommand(), a.translateCommand(),
-		a.lsCommand(), a.searchCommand(), a.showCommand(), a.exportCommand(), a.tailCommand(), a.watchCommand(), a.replayCommand(), a.verifyCommand(), a.sealCommand(), a.keygenCommand(), a.closeCommand(), a.redriveCommand(),
+		a.lsCommand(), a.searchCommand(), a.showCommand(), a.exportCommand(), a.tailCommand(), a.watchCommand(), a.replayCommand(), a.verifyCommand(), a.retranslateCommand(), a.explainCommand(), a.sealCommand(), a.keygenCommand(), a.rebuildCommand(), a.closeCommand(), a.redriveCommand(),
 		a.consoleCommand(), a.workerCommand(), a.streamsCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	usageArgs(root)
@@ -139,7 +139,7 @@ func usageArgs(c *cobra.Command) {
 // cluster: a NATS and a ledger.
 var (
 	networked = []string{"record", "proxy", "import", "worker", "streams"}
-	reading   = []string{"ls", "search", "show", "export", "tail", "watch", "replay", "verify", "seal", "doctor", "close", "redrive", "console"}
+	reading   = []string{"ls", "search", "show", "export", "tail", "watch", "replay", "verify", "retranslate", "explain", "seal", "rebuild", "doctor", "close", "redrive", "console"}
 )
 
 // prepare fills in flags from the environment and the config file, and sets up the log.

@@ -137,7 +137,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	data := t.TempDir()
 	ok(t, "import", "--data", data, recording("codex-acp-0.16.0.json"))
 	for _, command := range []string{
-		"ls", "ls --json", "search ping", "search --json ping", "show", "show --json", "verify", "verify --json", "doctor", "doctor --json",
+		"ls", "ls --json", "search ping", "search --json ping", "show", "show --json", "verify", "verify --json", "retranslate --all --with acp/1", "doctor", "doctor --json",
 		"import " + recording("gemini-cli-0.46.0.json"), "import --json " + recording("gemini-cli-0.46.0.json"),
 		"streams plan", "streams plan --json", "streams check", "streams check --json", "version", "version --json",
 		"translate " + recording("codex-acp-0.16.0.json"), "replay --json --speed 1000000 --idle-limit 1ms", "tail --until-end", "--help",

@@ -15,7 +15,6 @@ import (
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/verify"
-	"github.com/steno-io/steno/translate"
 )
 
 // verifyFlags say what is proved, and how it is said.
@@ -55,8 +54,10 @@ proved. On a terminal verify says on stderr how far it is.
 It ends with 0 when all agrees, 10 when anything was changed, is missing or was
 added, 12 when a signature is not good, and 11 when all agrees but frames were lost before they were stored: a
 tap passed on what it could not keep, or its journal was damaged. It ends with 1
-when what there is agrees, but a journal has not come through, or the workers of a
-cluster do not get on with what was stored before it began.`,
+when what there is agrees, but a journal has not come through, the workers of a
+cluster do not get on with what was stored before it began, or this build does not
+have the translator version that a capture names: then all but its translation is
+checked, and it says so of each.`,
 		Example: `  steno verify
   steno verify fix-the-mill
   steno verify --since 7d --json | jq .findings
@@ -147,20 +148,6 @@ func (a *app) prove(ctx context.Context, s *session, part *part) (verify.Report,
 		return err
 	})
 	return report, err
-}
-
-// newFold starts the fold of a capture by a translator version, for a proof.
-func newFold(id schema.Identity, version string) verify.Fold {
-	capture := translate.NewCapture(id, protocols(), version)
-	var events []schema.Event
-	return verify.Fold{
-		Step: func(f *schema.Frame) ([]schema.Event, error) {
-			var err error
-			events, err = capture.Step(events[:0], f)
-			return events, err
-		},
-		Open: func() map[uint32]uint64 { return capture.Open().Frames },
-	}
 }
 
 func (p *progress) verifying(v verify.Progress) {
@@ -270,6 +257,9 @@ func (a *app) sayFindings(r *verify.Report) {
 	if r.More > 0 {
 		fmt.Fprintf(a.out, "… and %s more\n", plural(r.More, "finding"))
 	}
+	for _, u := range r.Unrepeated {
+		fmt.Fprintln(a.out, u)
+	}
 	if len(r.Findings) > 1 {
 		fmt.Fprintln(a.out, "the first:", r.First())
 	}
@@ -280,6 +270,8 @@ func verdict(r *verify.Report) string {
 	switch r.ExitCode() {
 	case exitChanged, exitSignature:
 		return "not verified"
+	case exitRuntime:
+		return fmt.Sprintf("verified but for the translation of %s", plural(len(r.Unrepeated), "capture"))
 	case exitGap:
 		return fmt.Sprintf("verified, with %s where frames were lost before they were stored", plural(r.Gaps, "gap"))
 	}

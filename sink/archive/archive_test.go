@@ -126,6 +126,12 @@ func (s *site) files() map[string]string {
 	return out
 }
 
+// remove takes an object away.
+func (s *site) remove(name string) {
+	s.t.Helper()
+	require.NoError(s.t, os.Remove(filepath.Join(s.dir, filepath.FromSlash(name))))
+}
+
 func identity(name string) schema.Identity { return ledgertest.NewScript(name).ID }
 
 const story = "open a c c m b c m d c c"

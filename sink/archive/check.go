@@ -21,6 +21,8 @@ type CheckOptions struct {
 	// NewFold and Progress are those of verify.Options.
 	NewFold  func(id schema.Identity, version string) verify.Fold
 	Progress func(verify.Progress)
+	// Proved is that of verify.Options, of captures of which no file was found amiss.
+	Proved func(verify.Proved) error
 }
 
 // Checked is what a check found.
@@ -36,7 +38,7 @@ type Checked struct {
 // another, are signed and stand in the log; and the frames, folded again, give the events, byte for byte.
 // An error means that the archive could not be read; what does not agree is a finding.
 func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
-	c := &check{store: store, o: o, contents: &Contents{store: store, captures: map[schema.Identity]*sealed{}}, keys: map[string]bool{}}
+	c := &check{store: store, o: o, contents: newContents(store), keys: map[string]bool{}}
 	defer c.contents.Close()
 	if err := c.inventory(ctx); err != nil {
 		return Checked{}, fmt.Errorf("verify archive %s: %w", store, err)
@@ -53,7 +55,7 @@ func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
 	}
 	roots := c.contents.roots()
 	report, err := verify.Run(ctx, verify.Options{
-		Frames: AllFrames{c.contents}, Ledger: c.contents, NewFold: o.NewFold, Progress: o.Progress,
+		Frames: AllFrames{c.contents}, Ledger: c.contents, NewFold: o.NewFold, Progress: o.Progress, Proved: c.proved(),
 		Leaf: func(id schema.Identity, frame uint64, leaf [32]byte) { roots[id].add(frame, leaf) },
 	})
 	if err != nil {
@@ -74,6 +76,25 @@ func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
 		Report: report, Seals: c.seals, Keys: slices.Sorted(maps.Keys(c.keys)),
 		Trusted: o.Trusted != "", Unfinished: c.unfinished,
 	}, nil
+}
+
+// proved keeps from CheckOptions.Proved what is of a capture with a finding.
+func (c *check) proved() func(verify.Proved) error {
+	if c.o.Proved == nil {
+		return nil
+	}
+	amiss := map[schema.Identity]bool{}
+	for _, f := range c.findings {
+		if o, err := ParseObject(f.File); err == nil {
+			amiss[o.Capture] = true
+		}
+	}
+	return func(p verify.Proved) error {
+		if amiss[p.Capture] {
+			return nil
+		}
+		return c.o.Proved(p)
+	}
 }
 
 type check struct {

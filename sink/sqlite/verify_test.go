@@ -193,8 +193,8 @@ func TestVerifyFinds(t *testing.T) {
 		{"a parked capture", func(p *proving) {
 			p.sql(`UPDATE captures SET parked_reason = 'gap', parked_ordinal = 7, parked_have = CAST('5' AS BLOB), parked_got = CAST('7' AS BLOB)`)
 		}, verify.Finding{Problem: verify.Parked, Frame: 9, Seq: 7}, 1},
-		{"a translator that is not there", func(p *proving) { p.sql(`UPDATE captures SET translator = 'tale/2'`) },
-			verify.Finding{Problem: verify.Unfoldable, Frame: 1}, 1},
+		{"a translator that is not there, and not the events' own", func(p *proving) { p.sql(`UPDATE captures SET translator = 'tale/2'`) },
+			verify.Finding{Problem: verify.Changed, Frame: 1, Seq: 1}, 6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProving(t, story)
@@ -229,6 +229,63 @@ func TestVerifyFindsUnaccountedFrames(t *testing.T) {
 	sum, err := p.ledger.Transcript(context.Background(), schema.Transcript{Identity: p.id})
 	require.NoError(t, err)
 	require.Equal(t, int64(1), sum.Unaccounted, "the list says the same")
+}
+
+// TestVerifyWithoutTheTranslator proves all but the translation where that cannot be repeated, and says so.
+func TestVerifyWithoutTheTranslator(t *testing.T) {
+	without := func(schema.Identity, string) verify.Fold {
+		return verify.Fold{Step: func(*schema.Frame) ([]schema.Event, error) { return nil, fmt.Errorf("fold: %w", verify.ErrVersion) }}
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(p *proving)
+		want  []verify.Problem
+		code  int
+	}{
+		{"whole", func(*proving) {}, nil, 1},
+		{"a frame's bytes", func(p *proving) { p.tale.Of[p.id][2].Data = []byte("B") }, []verify.Problem{verify.BrokenChain}, 10},
+		{"a frame less", func(p *proving) { p.tale.Of[p.id] = p.tale.Of[p.id][:8] }, []verify.Problem{verify.Numbers}, 10},
+		{"an event less", func(p *proving) { p.sql(`DELETE FROM events WHERE transcript = 1 AND store_seq = 3`) },
+			[]verify.Problem{verify.Missing, verify.Unaccounted}, 10},
+		{"the last event less", func(p *proving) { p.sql(`DELETE FROM events WHERE transcript = 1 AND store_seq = 4`) },
+			[]verify.Problem{verify.Missing, verify.Unaccounted}, 10},
+		{"one more", func(p *proving) { p.sql(`INSERT INTO events VALUES (1, 5, CAST('{}' AS BLOB))`) }, []verify.Problem{verify.Added}, 10},
+		{"another number", func(p *proving) {
+			p.sql(`UPDATE events SET event = CAST(replace(CAST(event AS TEXT), '"store_seq":2', '"store_seq":3') AS BLOB) WHERE transcript = 1 AND store_seq = 2`)
+		}, []verify.Problem{verify.Changed}, 10},
+		{"another id", func(p *proving) {
+			p.sql(`UPDATE events SET event = CAST(replace(CAST(event AS TEXT), '"part":0', '"part":1') AS BLOB) WHERE transcript = 1 AND store_seq = 2`)
+		}, []verify.Problem{verify.Changed}, 10},
+		{"no event", func(p *proving) {
+			p.sql(`UPDATE events SET event = CAST('{}' AS BLOB) WHERE transcript = 1 AND store_seq = 2`)
+		},
+			[]verify.Problem{verify.Changed}, 10},
+		{"frames that are not accounted for", func(p *proving) {
+			p.sql(`UPDATE events SET event = CAST(replace(CAST(event AS TEXT), '"frames":[[2,2]]', '"frames":[[1,1]]') AS BLOB) WHERE transcript = 1 AND store_seq = 2`)
+		}, []verify.Problem{verify.Unaccounted}, 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProving(t, story)
+			c.spoil(p)
+			r, err := verify.Run(context.Background(), verify.Options{Frames: p.tale, Ledger: p.ledger, Settled: allSettled, NewFold: without})
+			require.NoError(t, err)
+			var got []verify.Problem
+			for _, f := range r.Findings {
+				got = append(got, f.Problem)
+			}
+			require.ElementsMatch(t, c.want, got, "%v", r.Findings)
+			require.Equal(t, c.code, r.ExitCode())
+			require.Len(t, r.Unrepeated, 1)
+			require.Contains(t, r.Unrepeated[0].String(), "tale/1 is not in this build")
+			require.Zero(t, r.Events, "none was compared")
+			if c.want == nil {
+				require.Equal(t, uint64(9), r.Unrepeated[0].Frames)
+				require.Equal(t, uint64(6), r.Unrepeated[0].Events)
+				require.Equal(t, uint64(2), r.Unrepeated[0].Behind)
+				require.Zero(t, r.Unaccounted)
+			}
+		})
+	}
 }
 
 // TestVerifyTurnsPages proves sessions that end before, at and behind a page's end, whole, with an event

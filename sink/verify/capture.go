@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -76,7 +77,7 @@ func (p *proof) frame(f *schema.Frame) error {
 	if f.Type == schema.TypeGap {
 		p.heads.Gaps = append(p.heads.Gaps, f.Seq)
 	}
-	if !p.stopped && f.Seq <= p.settled {
+	if !p.stopped && p.unrepeated == nil && f.Seq <= p.settled {
 		if err := p.step(f); err != nil {
 			return err
 		}
@@ -150,6 +151,10 @@ func (p *proof) step(f *schema.Frame) error {
 		p.fold = &fold
 	}
 	events, err := p.fold.Step(f)
+	if errors.Is(err, ErrVersion) {
+		p.unrepeated = &Unrepeated{Capture: p.heads.Capture, Translator: p.info.Translator, Frames: p.info.Last.Frame}
+		return nil
+	}
 	if err != nil {
 		p.find(Finding{Problem: Unfoldable, Frame: f.Seq, Detail: err.Error()})
 		p.stopped = true
@@ -165,9 +170,23 @@ func (p *proof) step(f *schema.Frame) error {
 		}
 	}
 	if f.Seq == p.info.Last.Frame {
-		p.account()
+		p.account(p.fold.Open())
 	}
-	return nil
+	return p.proved(f, events)
+}
+
+// proved tells of a frame whose events were all found, if nothing of the capture was found amiss.
+func (p *proof) proved(f *schema.Frame, all []schema.Event) error {
+	if p.run.o.Proved == nil || len(p.findings) > 0 || p.more > 0 || f.Seq > p.info.Last.Frame {
+		return nil
+	}
+	durable := slices.DeleteFunc(slices.Clone(all), func(e schema.Event) bool { return e.Ephemeral })
+	if len(durable) == 0 {
+		return nil
+	}
+	return p.run.o.Proved(Proved{
+		Capture: p.id, Translator: p.info.Translator, Frame: f, Events: durable, Open: p.fold.Open(), About: p.fold.About(f, durable),
+	})
 }
 
 func (p *proof) event(e *schema.Event) error {
@@ -183,10 +202,10 @@ func (p *proof) event(e *schema.Event) error {
 	return s.compare(e)
 }
 
-// account counts the frames up to the ledger's last event.
-func (p *proof) account() {
+// account counts the frames up to the ledger's last event; in open messages are so many of each session.
+func (p *proof) account(inOpen map[uint32]uint64) {
 	var open uint64
-	for _, frames := range p.fold.Open() {
+	for _, frames := range inOpen {
 		open += frames
 	}
 	covered := p.info.Last.Frame
@@ -209,12 +228,22 @@ func (p *proof) end() error {
 	p.session(0) // makes those that the ledger has
 	for _, number := range slices.Sorted(maps.Keys(p.sessions)) {
 		s := p.sessions[number]
-		if err := s.end(); err != nil {
+		end := s.end
+		if p.unrepeated != nil {
+			end = s.readStored
+		}
+		if err := end(); err != nil {
 			return err
 		}
 		if s.head > 0 || s.given > 0 {
 			p.transcripts++
 		}
+	}
+	if p.unrepeated != nil {
+		p.unrepeated.Behind = p.heads.Raw - min(p.heads.Raw, last)
+	}
+	if p.unrepeated != nil && !p.unrepeated.odd && !p.stopped {
+		p.account(p.info.Open)
 	}
 	if k := p.info.Parked; k != nil {
 		p.find(Finding{Problem: Parked, Frame: last, Session: k.Session, Seq: k.Ordinal, Detail: fmt.Sprintf(

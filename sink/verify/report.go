@@ -21,6 +21,8 @@ type Report struct {
 	Heads       []Heads   `json:"heads"`       // of each capture, in the order of their keys
 	Findings    []Finding `json:"findings"`    // by capture, then by frame
 	More        int       `json:"more"`        // findings that were counted and not kept
+	// Unrepeated are the captures of which all else was checked.
+	Unrepeated []Unrepeated `json:"unrepeated"`
 }
 
 // Heads says how far a capture has come at each stage.
@@ -86,13 +88,16 @@ func (f Finding) String() string {
 }
 
 // ExitCode is 0 when all agrees, 12 when a signature is not good, 10 when anything was changed, is missing
-// or was added, and 11 when all agrees but frames were lost before they were stored.
+// or was added, 1 when the translation of a capture could not be repeated, and 11 when all agrees but frames
+// were lost before they were stored.
 func (r *Report) ExitCode() int {
 	switch {
 	case slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Problem == BadSignature }):
 		return 12
 	case len(r.Findings) > 0:
 		return 10
+	case len(r.Unrepeated) > 0:
+		return 1
 	case r.Gaps > 0:
 		return 11
 	}
@@ -154,6 +159,7 @@ type result struct {
 	open        uint64
 	findings    []Finding
 	more        int
+	unrepeated  *Unrepeated
 }
 
 func (r *result) find(max int, f Finding) {
@@ -166,7 +172,7 @@ func (r *result) find(max int, f Finding) {
 }
 
 func summarise(results []result) Report {
-	out := Report{Captures: len(results), Heads: []Heads{}, Findings: []Finding{}}
+	out := Report{Captures: len(results), Heads: []Heads{}, Findings: []Finding{}, Unrepeated: []Unrepeated{}}
 	for i := range results {
 		r := &results[i]
 		out.Transcripts += r.transcripts
@@ -177,6 +183,9 @@ func summarise(results []result) Report {
 		out.Gaps += len(r.heads.Gaps)
 		out.Heads = append(out.Heads, r.heads)
 		out.More += r.more
+		if r.unrepeated != nil {
+			out.Unrepeated = append(out.Unrepeated, *r.unrepeated)
+		}
 		slices.SortStableFunc(r.findings, func(a, b Finding) int { return cmp.Compare(a.Frame, b.Frame) })
 		out.Findings = append(out.Findings, r.findings...)
 	}

@@ -108,6 +108,11 @@ func (s *session) end() error {
 		s.added(stored)
 		s.next++
 	}
+	return s.beyond()
+}
+
+// beyond finds what is stored behind the head, and was there when the proof began.
+func (s *session) beyond() error {
 	if s.looked {
 		if s.behind == nil {
 			return nil

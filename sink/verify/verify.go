@@ -52,10 +52,23 @@ type Ledger interface {
 // Fold is the fold of one capture.
 type Fold struct {
 	// Step folds the capture's next frame and gives its events, durable and ephemeral, which are
-	// good until the next call. An error says that no fold can take the frame.
+	// good until the next call. An error says that no fold can take the frame, or wraps ErrVersion.
 	Step func(f *schema.Frame) ([]schema.Event, error)
 	// Open counts, by session, the frames that no event names yet.
 	Open func() map[uint32]uint64
+	// About tells, behind each frame that gave durable events, what changed about sessions, as a record
+	// says it. It is needed where Options.Proved is.
+	About func(f *schema.Frame, events []schema.Event) map[uint32]schema.About
+}
+
+// Proved is a frame whose durable events are those that are stored.
+type Proved struct {
+	Capture    schema.Identity
+	Translator string
+	Frame      *schema.Frame
+	Events     []schema.Event // its durable ones, at least one, each with its number; good until the call returns
+	Open       map[uint32]uint64
+	About      map[uint32]schema.About
 }
 
 // Options of a run. Frames, Ledger and NewFold are needed.
@@ -77,6 +90,10 @@ type Options struct {
 	// Leaf hears of the leaf (schema.Leaf) of each frame whose chain could be made, those of a capture in
 	// their order, of several captures at the same time. It may be nil.
 	Leaf func(id schema.Identity, frame uint64, leaf [32]byte)
+	// Proved is called with every frame that gave durable events, as soon as they are found to be those that
+	// are stored: of each capture in order, until something of it does not agree; of several captures at
+	// once. Its error ends the run. nil: nobody wants to know.
+	Proved func(Proved) error
 	// MaxFindings bounds the findings kept of each capture; 0 = 100. The others are counted.
 	MaxFindings int
 }

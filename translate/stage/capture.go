@@ -26,7 +26,7 @@ type capture struct {
 	// lastChain is the chain of the frame of the last durable event that the fold has given.
 	lastChain string
 	sessions  map[uint32]struct{}
-	about     abouts
+	about     translate.Abouts
 	seen      *seen             // the last record, until the fold has passed it
 	after     map[uint32]uint64 // scratch of countAfter
 
@@ -71,7 +71,7 @@ func (c *capture) begin(catalogue *translate.Catalogue, last *seen, seq uint64) 
 	}
 	c.fold = translate.NewCapture(c.id, catalogue, c.version)
 	c.frame, c.rawSeq, c.chain, c.lastChain = 0, 0, "", ""
-	c.sessions, c.about = map[uint32]struct{}{}, abouts{}
+	c.sessions, c.about = map[uint32]struct{}{}, translate.Abouts{}
 	c.seen = last
 	c.hold, c.snap, c.kept, c.notBefore, c.resumed = 0, nil, 0, 0, false
 }

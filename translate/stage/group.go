@@ -1,6 +1,9 @@
 package stage
 
-import "github.com/steno-io/steno/schema"
+import (
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate"
+)
 
 // event is a durable event that waits to be stored.
 type event struct {
@@ -28,8 +31,8 @@ func cut(groups []group, translator string) schema.Record {
 	n := 0
 	for ; n < len(groups); n++ {
 		g := &groups[n]
-		events, bytes, about = events+len(g.events), bytes+g.bytes+len(g.events), about+aboutBytes(g.about)
-		if n > 0 && (events > maxRecordEvents || bytes > maxRecordBytes || about > maxAboutBytes) {
+		events, bytes, about = events+len(g.events), bytes+g.bytes+len(g.events), about+translate.AboutBytes(g.about)
+		if n > 0 && (events > maxRecordEvents || bytes > maxRecordBytes || about > translate.MaxAboutBytes) {
 			break
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/translate"
 )
 
 // partition is one owned partition: its captures, and how far its frames are folded.
@@ -242,7 +243,7 @@ func (p *partition) lock(id schema.Identity) *capture {
 // forget takes a capture out of memory: without frames, or with nothing that is not stored. c.mu is held.
 func (p *partition) forget(c *capture) {
 	c.gone = true
-	c.fold, c.sessions, c.about, c.seen, c.after = nil, nil, abouts{}, nil, nil
+	c.fold, c.sessions, c.about, c.seen, c.after = nil, nil, translate.Abouts{}, nil, nil
 	p.mu.Lock()
 	delete(p.captures, c.id)
 	delete(p.bySubject, schema.RawSubject(c.id, p.worker.info.Partitions))

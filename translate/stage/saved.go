@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/translate"
 )
 
 // savedForm is the form of a snapshot's state. One of another form is not read.
@@ -24,8 +25,8 @@ func (c *capture) appendSaved(dst []byte) []byte {
 	for _, session := range slices.Sorted(maps.Keys(c.sessions)) {
 		dst = binary.AppendUvarint(dst, uint64(session))
 	}
-	dst = appendAbouts(dst, c.about.given)
-	dst = appendAbouts(dst, c.about.waiting)
+	dst = appendAbouts(dst, c.about.Given)
+	dst = appendAbouts(dst, c.about.Waiting)
 	return c.fold.AppendState(dst)
 }
 
@@ -52,7 +53,7 @@ func appendText(dst []byte, text string) []byte {
 // saved is what appendSaved writes.
 type saved struct {
 	sessions map[uint32]struct{}
-	about    abouts
+	about    translate.Abouts
 	fold     []byte // the rest
 }
 
@@ -66,7 +67,7 @@ func readSaved(state []byte) (saved, error) {
 	for n := r.number(); n > 0 && !r.bad; n-- {
 		s.sessions[uint32(r.number())] = struct{}{}
 	}
-	s.about.given, s.about.waiting = r.abouts(), r.abouts()
+	s.about.Given, s.about.Waiting = r.abouts(), r.abouts()
 	if r.bad {
 		return s, fmt.Errorf("read state of %d bytes: it ends too early: %w", len(state), errSaved)
 	}

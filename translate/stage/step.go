@@ -134,8 +134,8 @@ func (c *capture) take(f *schema.Frame, all []schema.Event) (g group, bad *failu
 		g.bytes += len(out.line)
 		g.events = append(g.events, out)
 	}
-	c.notice(f, all)
-	g.about = c.about.take()
+	c.about.Notice(c.fold, f, all, c.sessions)
+	g.about = c.about.Take()
 	if len(g.events) > 0 { // else the record that has them has what changed, too
 		g.open = c.fold.Open().Frames
 	}
@@ -155,27 +155,6 @@ func (c *capture) countAfter(all []schema.Event, durable int) {
 	for i := range all {
 		if !all[i].Ephemeral {
 			c.after[all[i].Session]++
-		}
-	}
-}
-
-// notice looks what changed about the sessions that the frame concerns. A control frame concerns all; so
-// does one that changes a status, since what comes after the end of a capture opens all of it again.
-func (c *capture) notice(f *schema.Frame, all []schema.Event) {
-	whole := f.Type != schema.TypeData
-	for i := range all {
-		if all[i].Ephemeral {
-			continue
-		}
-		session := all[i].Session
-		now := c.fold.About(session)
-		whole = whole || c.about.status(session) != now.Status
-		c.sessions[session] = struct{}{}
-		c.about.note(session, now)
-	}
-	if whole {
-		for session := range c.sessions {
-			c.about.note(session, c.fold.About(session))
 		}
 	}
 }

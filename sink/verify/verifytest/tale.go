@@ -88,10 +88,11 @@ func Fold(id schema.Identity, version string) verify.Fold {
 	var chunks []uint64
 	source := schema.Source{Protocol: schema.ACP, Dialect: "1", Translator: "tale/1"}
 	return verify.Fold{
-		Open: func() map[uint32]uint64 { return map[uint32]uint64{1: uint64(len(chunks))} },
+		Open:  func() map[uint32]uint64 { return map[uint32]uint64{1: uint64(len(chunks))} },
+		About: func(*schema.Frame, []schema.Event) map[uint32]schema.About { return nil },
 		Step: func(f *schema.Frame) ([]schema.Event, error) {
 			if version != "tale/1" {
-				return nil, fmt.Errorf("no translator %q", version)
+				return nil, fmt.Errorf("no translator %q: %w", version, verify.ErrVersion)
 			}
 			e := schema.Event{
 				Transcript: schema.Transcript{Identity: id}, AgentRole: "agent", EmittedAt: f.At, WorkerSeq: f.Seq,
