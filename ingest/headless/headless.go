@@ -140,7 +140,7 @@ func start(ctx context.Context, o Options) (*peer, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make pipe: %w", err), theirIn.Close(), stdin.Close())
 	}
-	p := &peer{stdin: stdin, stdout: stdout, signals: make(chan os.Signal, 2), ended: make(chan struct{})}
+	p := &peer{stdin: stdin, stdout: stdout, signals: make(chan os.Signal, 3), ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
 		p.exit, p.err = tap.Run(ctx, tap.Options{
@@ -153,11 +153,11 @@ func start(ctx context.Context, o Options) (*peer, error) {
 }
 
 // end waits for an agent whose input is closed, and helps: with SIGTERM after one grace, with SIGKILL
-// after another.
+// after another. A SIGTERM behind that is for the tap, where a journal that is full holds it up.
 func (p *peer) end(ctx context.Context, grace time.Duration) error {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM} {
 		select {
 		case <-p.ended:
 			return p.err
@@ -166,7 +166,9 @@ func (p *peer) end(ctx context.Context, grace time.Duration) error {
 			return p.err
 		case <-timer.C:
 			p.signals <- s
-			timer.Reset(grace)
+			if timer.Reset(grace); s == syscall.SIGKILL {
+				timer.Reset(3 * grace) // for the last output of an agent that is gone
+			}
 		}
 	}
 	<-p.ended

@@ -264,6 +264,28 @@ func TestJournalThatFails(t *testing.T) {
 	require.ErrorIs(t, err, broken, "what cannot be recorded does not go on")
 }
 
+// A journal that is full holds the run, and does not keep it from being stopped.
+func TestJournalThatIsFull(t *testing.T) {
+	t.Parallel()
+	o := options(t, play("say Counting", "stay"))
+	o.Cancel, o.Grace = 10*time.Millisecond, 10*time.Millisecond
+	stop := make(chan struct{})
+	o.Stop = stop
+	held := false
+	kept(o).heard = func(from schema.From, b []byte) error {
+		if from != schema.FromAgent || !held && !strings.Contains(string(b), "Counting") {
+			return nil
+		}
+		if !held {
+			held = true
+			close(stop)
+		}
+		return errFull
+	}
+	_, err := try(t, o)
+	require.ErrorIs(t, err, ErrStopped)
+}
+
 // An agent that writes without end, and reads nothing, holds nobody up.
 func TestFloods(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package headless
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"github.com/steno-io/steno/schema"
 )
 
+var errFull = errors.New("no room")
+
 // tape keeps entries in their order.
 type tape struct {
 	mu      sync.Mutex
@@ -24,9 +27,12 @@ type tape struct {
 	control func(typ schema.FrameType) error
 }
 
-func (j *tape) Append(_ context.Context, from schema.From, _ time.Time, b []byte) error {
+func (j *tape) Append(ctx context.Context, from schema.From, _ time.Time, b []byte) error {
 	if j.heard != nil {
-		if err := j.heard(from, b); err != nil {
+		if err := j.heard(from, b); errors.Is(err, errFull) {
+			<-ctx.Done() // as a journal that is full
+			return context.Cause(ctx)
+		} else if err != nil {
 			return err
 		}
 	}
