@@ -106,8 +106,8 @@ func (c *client) request(ctx context.Context, method string, params any) (result
 			}
 		case <-c.out.flood:
 			return result, fmt.Errorf("%w: the agent does not read what it is sent, before %s was answered", ErrFlood, method)
-		case <-ctx.Done():
-			return result, fmt.Errorf("%w before %s was answered: %w", ErrStopped, method, context.Cause(ctx))
+		case <-ctx.Done(): // the tap's error says why
+			return result, fmt.Errorf("%w before %s was answered", ErrStopped, method)
 		case <-late:
 			return result, fmt.Errorf("%w: the turn was cancelled, and did not end within %s", ErrStopped, c.options.Cancel)
 		case <-stop:

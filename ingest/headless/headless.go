@@ -140,7 +140,7 @@ func start(ctx context.Context, o Options) (*peer, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make pipe: %w", err), theirIn.Close(), stdin.Close())
 	}
-	p := &peer{stdin: stdin, stdout: stdout, signals: make(chan os.Signal, 3), ended: make(chan struct{})}
+	p := &peer{stdin: stdin, stdout: stdout, signals: make(chan os.Signal), ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
 		p.exit, p.err = tap.Run(ctx, tap.Options{
@@ -153,11 +153,11 @@ func start(ctx context.Context, o Options) (*peer, error) {
 }
 
 // end waits for an agent whose input is closed, and helps: with SIGTERM after one grace, with SIGKILL
-// after another. A SIGTERM behind that is for the tap, where a journal that is full holds it up.
+// after another. What is sent behind that is for the tap, where a journal that is full holds it up.
 func (p *peer) end(ctx context.Context, grace time.Duration) error {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM} {
+	for n := 1; ; n++ {
 		select {
 		case <-p.ended:
 			return p.err
@@ -165,12 +165,18 @@ func (p *peer) end(ctx context.Context, grace time.Duration) error {
 			<-p.ended
 			return p.err
 		case <-timer.C:
-			p.signals <- s
-			if timer.Reset(grace); s == syscall.SIGKILL {
-				timer.Reset(3 * grace) // for the last output of an agent that is gone
-			}
+		}
+		s, wait := syscall.SIGTERM, grace
+		if n == 2 {
+			s = syscall.SIGKILL
+		}
+		if n >= 2 {
+			wait = 3 * grace // for the last output of an agent that is gone
+		}
+		timer.Reset(wait)
+		select {
+		case p.signals <- s:
+		case <-p.ended:
 		}
 	}
-	<-p.ended
-	return p.err
 }

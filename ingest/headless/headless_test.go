@@ -2,6 +2,7 @@ package headless
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -213,6 +214,26 @@ func TestStop(t *testing.T) {
 		require.ErrorIs(t, err, ErrStopped)
 		require.NotContains(t, kept(o).data[schema.FromClient], "session/prompt")
 	})
+}
+
+func TestTheEndOfTheContextEndsEverything(t *testing.T) {
+	t.Parallel()
+	o := options(t, play("deaf", "say Counting", "stay"))
+	o.Grace = 10 * time.Millisecond
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	kept(o).heard = func(from schema.From, b []byte) error {
+		if from == schema.FromAgent && strings.Contains(string(b), "Counting") {
+			cancel(enough)
+		}
+		return nil
+	}
+	_, err := Run(ctx, o)
+	require.ErrorIs(t, err, ErrStopped)
+	require.ErrorIs(t, err, enough)
+	require.Equal(t, "stopped before session/prompt was answered: enough", err.Error())
+	require.NotContains(t, kept(o).data[schema.FromClient], "session/cancel")
+	require.GreaterOrEqual(t, kept(o).at("close", "SIGKILL"), 0)
 }
 
 // What the agent has started ends with the run, however that ends.

@@ -254,7 +254,7 @@ func TestTerminalsAreKilledAtTheEnd(t *testing.T) {
 		`ask terminal/create {"sessionId":"s-1","command":"sh","args":["-c","sleep 600 & echo $! > child; echo $$ > shell; wait"]}`,
 		`ask terminal/create {"sessionId":"s-1","command":"sh","args":["-c","sleep 600 & echo $! > orphan"]}`,
 		`ask terminal/wait_for_exit {"sessionId":"s-1","terminalId":"terminal-2"}`,
-		`ask terminal/create {"sessionId":"s-1","command":"sh","args":["-c","while ! test -s shell; do :; done"]}`,
+		`ask terminal/create {"sessionId":"s-1","command":"sh","args":["-c","until test -s shell; do sleep 0.02; done"]}`,
 		`ask terminal/wait_for_exit {"sessionId":"s-1","terminalId":"terminal-3"}`)...)
 	_, err := try(t, o)
 	require.NoError(t, err)
