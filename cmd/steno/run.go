@@ -59,9 +59,12 @@ are given; then inside --cwd only. Links and .. do not lead out of it. A command
 a terminal is only started there: it can do what you can. An agent does what it
 does by itself without asking anybody.
 
-ask: the request is a message on NATS, so it needs --nats. It is answered with
+ask: the transcript shows what waits. It is answered over NATS, so it needs --nats:
   nats request steno.intervene.NAMESPACE.WORKFLOW.RUN.ACTIVITY.ATTEMPT \
-    '{"id":"1","kind":{"kind":"RespondToApproval","call_id":"CALL","decision":{"decision":"Approve"}}}'
+    '{"id":"1","issued_by":"me","kind":{"kind":"RespondToApproval","call_id":"CALL",
+      "decision":{"decision":"Approve"},"note":"…"}}'
+Approve is "allow once", Deny "reject". The record has issued_by as it was sent; who
+may send there is NATS's matter.
 
 The result is one JSON object: text (all that the agent answered), final_message
 (the last message of it), stop_reason, session_id, transcript (its key; empty if

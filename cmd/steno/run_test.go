@@ -110,6 +110,18 @@ func TestHowRunsEnd(t *testing.T) {
 	require.Equal(t, exitUnavailable, code, stderr)
 	require.Contains(t, r.Error, `start agent "/no/such/agent"`)
 	require.Regexp(t, `/0/1/0$`, r.Transcript, "there is no session: the record of the connection says why")
+
+	blocked := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
+	r, stderr, code = ran(t, runCommand(t, blocked, "How many sacks?", "--permissions", "deny", "--when-full", "pass"))
+	require.Zero(t, code, stderr)
+	require.Contains(t, stderr, "steno run: NOT RECORDING:")
+	require.Equal(t, "end_turn", r.StopReason)
+	require.Empty(t, r.Transcript)
+	out, stderr, code := steno(t, runCommand(t, blocked, "How many sacks?", "--permissions", "deny").Args[1:]...)
+	require.Equal(t, exitRuntime, code)
+	require.Empty(t, out)
+	require.NotContains(t, stderr, "mill agent: ready")
 }
 
 func TestASignalCancelsTheTurn(t *testing.T) {
