@@ -63,18 +63,19 @@ func TestRunIsRecordedAsAnEditorsConversation(t *testing.T) {
 	require.NoError(t, err)
 
 	var run, edited []string
+	var shown string
 	for _, s := range list(t, data) {
 		require.EqualValues(t, "ended", s.Status)
 		if s.Empty {
 			continue
 		}
-		said := &edited
+		said, lines := &edited, ok(t, "show", "--data", data, "--json", s.Key)
 		if s.Key == r.Transcript {
-			said = &run
+			said, shown = &run, lines
 			require.Equal(t, map[string]string{"team": "oats"}, s.Labels)
 			require.Equal(t, "mill", s.Agent)
 		}
-		for _, e := range events(t, ok(t, "show", "--data", data, "--json", s.Key)) {
+		for _, e := range events(t, lines) {
 			what := e.Kind.Tag()
 			if raw, ok := e.Kind.(*schema.Raw); ok {
 				what += " " + raw.Source
@@ -84,7 +85,6 @@ func TestRunIsRecordedAsAnEditorsConversation(t *testing.T) {
 	}
 	require.NotEmpty(t, run)
 	require.Equal(t, edited, run, "the same events, whoever is the client")
-	shown := ok(t, "show", "--data", data, "--json", r.Transcript)
 	require.Contains(t, shown, `"source":"session/request_permission/decision","value":{"policy":"allow_once","toolCallId":"t1",`)
 	require.Contains(t, shown, `"confirmedBy":"setting"`)
 	connection := ok(t, "show", "--data", data, "--json", strings.TrimSuffix(r.Transcript, "/1")+"/0")
