@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -17,7 +18,7 @@ const (
 // From is the side that a frame came from.
 type From string
 
-// Sides. Control frames are the tap's own: open, close, gap, HTTP evidence.
+// Sides. Control frames are the tap's own: open, close, gap, HTTP evidence, decisions.
 const (
 	FromClient  From = "client"
 	FromAgent   From = "agent"
@@ -29,13 +30,14 @@ const (
 type FrameType string
 
 // Frame types. Data carries the conversation's bytes; the others are control frames whose payload
-// is a JSON object.
+// is a JSON object. A decision stands before the answer that it led to.
 const (
-	TypeData  FrameType = "data"
-	TypeOpen  FrameType = "open"
-	TypeClose FrameType = "close"
-	TypeGap   FrameType = "gap"
-	TypeHTTP  FrameType = "http"
+	TypeData     FrameType = "data"
+	TypeOpen     FrameType = "open"
+	TypeClose    FrameType = "close"
+	TypeGap      FrameType = "gap"
+	TypeHTTP     FrameType = "http"
+	TypeDecision FrameType = "decision"
 )
 
 // End says how a frame ended on the wire; a line's LF is not part of its bytes.
@@ -97,7 +99,7 @@ func (w Writer) String() string {
 // field but Protocol may be absent.
 type OpenInfo struct {
 	Protocol Protocol          `json:"protocol"`
-	Tap      string            `json:"tap,omitempty"`      // record, import, proxy
+	Tap      string            `json:"tap,omitempty"`      // record, run, import, proxy
 	Version  string            `json:"version,omitempty"`  // of the steno that tapped
 	Command  []string          `json:"command,omitempty"`  // the agent's command line
 	Cwd      string            `json:"cwd,omitempty"`      // the tap's working directory
@@ -109,6 +111,25 @@ type OpenInfo struct {
 	Peer     string            `json:"peer,omitempty"`     // A2A: the peer's configured name
 	Profile  string            `json:"profile,omitempty"`  // A2A: the peer profile
 	Upstream string            `json:"upstream,omitempty"` // A2A: where the proxy forwards to
+	// Permissions is the policy by which a client without a person answers permission requests, such as
+	// allow_once; absent = the client's own matter.
+	Permissions string `json:"permissions,omitempty"`
+}
+
+// PolicyAsk is the one policy that is no rule: somebody is asked each time.
+const PolicyAsk = "ask"
+
+// DecisionInfo is the payload of a decision frame: who decided what an agent had asked for. It stands
+// before the answer in which the agent is told.
+type DecisionInfo struct {
+	Request  json.RawMessage `json:"request"`        // id of the permission request, as sent
+	Approved bool            `json:"approved"`       // by who was asked; false with Fallback
+	By       string          `json:"by,omitempty"`   // who was asked
+	Note     string          `json:"note,omitempty"` // in their words
+	// Intervention is the id of the intervention that brought the decision.
+	Intervention string `json:"intervention,omitempty"`
+	Fallback     string `json:"fallback,omitempty"` // the policy that decided, as nobody did in time
+	Error        string `json:"error,omitempty"`    // why nobody could be asked
 }
 
 // CloseInfo is the payload of a close frame.

@@ -26,7 +26,7 @@ func drawFrame(t *rapid.T) schema.Frame {
 	}
 	if rapid.Bool().Draw(t, "control") {
 		f.From = schema.FromControl
-		f.Type = rapid.SampledFrom([]schema.FrameType{schema.TypeOpen, schema.TypeClose, schema.TypeGap, schema.TypeHTTP}).Draw(t, "type")
+		f.Type = rapid.SampledFrom([]schema.FrameType{schema.TypeOpen, schema.TypeClose, schema.TypeGap, schema.TypeHTTP, schema.TypeDecision}).Draw(t, "type")
 	}
 	if rapid.Bool().Draw(t, "http") {
 		f.HTTP = []byte(`{"path":` + string(schema.AppendString(nil, rapid.String().Draw(t, "path"))) + `}`)

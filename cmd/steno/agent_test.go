@@ -9,8 +9,8 @@ import (
 )
 
 // asAgent makes the test binary a small ACP agent. Its value is how the agent behaves at its end:
-// "exit" with status 7 on the prompt "die", else with 0 at the end of its input. What it is sent by the
-// notification mill/type it says, as a piece of its answer.
+// "exit" with status 7 on the prompt "die", else with 0 at the end of its input. On the prompt "wait" it
+// waits to be cancelled. What it is sent by the notification mill/type it says, as a piece of its answer.
 const asAgent = "STENO_TEST_AS_AGENT"
 
 // testAgent answers a client: it thinks, asks for permission, runs a tool, answers in pieces.
@@ -51,9 +51,16 @@ func testAgent(in io.Reader, out, errs io.Writer) int {
 				return 7
 			}
 			prompt = m.ID
+			if m.Params.Prompt[0].Text == "wait" {
+				text("agent_message_chunk", "I wait.")
+				fmt.Fprintln(errs, "mill agent: waiting")
+				continue
+			}
 			text("agent_thought_chunk", "Let me look.")
 			update(`"sessionUpdate":"tool_call","toolCallId":"t1","title":"Count sacks","status":"pending","rawInput":{"where":"store"}`)
 			say(`{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s-1","toolCall":{"toolCallId":"t1"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"}]}}`)
+		case "session/cancel":
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"cancelled"}}`, prompt)
 		case "mill/type":
 			text("agent_message_chunk", m.Params.Text)
 		case "": // the answer to the permission request

@@ -54,63 +54,82 @@ journal, and those that earlier ones of the same directory could not.`,
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
+	f.register(cmd)
+	return cmd
+}
+
+func (f *recordFlags) register(cmd *cobra.Command) {
 	f.identity.register(cmd, "the host's name", "a new UUIDv7")
 	cmd.Flags().StringArrayVar(&f.labels, "label", nil, "label k=v that lists show; may be repeated")
 	cmd.Flags().StringVar(&f.whenFull, "when-full", string(journal.Block),
 		"what to do where nothing can be recorded: block holds the conversation (or does not start it), pass lets it go on unrecorded")
 	f.journalMax = journal.DefaultMax
 	cmd.Flags().Var(byteSize{&f.journalMax, leastJournal}, "journal-max", "what all journals of the directory may take together, such as 1GB or 512MiB")
-	return cmd
 }
 
 func (a *app) record(ctx context.Context, command []string, f *recordFlags) error {
+	w, err := a.beginRecord(schema.OpenInfo{Tap: "record", Command: command}, f)
+	if err != nil {
+		return err
+	}
+	return a.whileKept(ctx, w, func() error { return a.tapped(ctx, command, w) })
+}
+
+// beginRecord makes the journal of an agent that is to be started; nil, without an error, where the agent
+// is to run all the same. open says what the record's first frame holds beside what all records have.
+func (a *app) beginRecord(open schema.OpenInfo, f *recordFlags) (*journal.Writer, error) {
 	whenFull, err := journal.ParseWhenFull(f.whenFull)
 	if err != nil {
-		return a.badValue(fmt.Errorf("--when-full: %w", err), "when-full")
+		return nil, a.badValue(fmt.Errorf("--when-full: %w", err), "when-full")
 	}
-	w, err := a.createJournal(command, f, whenFull)
+	w, err := a.createJournal(open, f, whenFull)
 	if err != nil && whenFull == journal.Pass {
-		fmt.Fprintln(a.err, "steno record: NOT RECORDING:", err)
-		return a.tapped(ctx, command, nil)
+		fmt.Fprintf(a.err, "steno %s: NOT RECORDING: %v\n", open.Tap, err)
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("record: the agent is not started, since nothing can be recorded (--when-full pass starts it all the same): %w", err)
+		return nil, fmt.Errorf("%s: the agent is not started, since nothing can be recorded (--when-full pass starts it all the same): %w", open.Tap, err)
 	}
 	if a.isTerminal(a.err) {
-		fmt.Fprintf(a.err, "steno record: recording %s\n", w.Head().Identity)
+		fmt.Fprintf(a.err, "steno %s: recording %s\n", open.Tap, w.Head().Identity)
 	}
-	return a.tapJournal(ctx, command, w)
+	return w, nil
 }
 
 // createJournal does all that recording needs before the agent is started.
-func (a *app) createJournal(command []string, f *recordFlags, whenFull journal.WhenFull) (*journal.Writer, error) {
+func (a *app) createJournal(open schema.OpenInfo, f *recordFlags, whenFull journal.WhenFull) (*journal.Writer, error) {
 	if a.unprepared != nil {
 		return nil, a.unprepared
 	}
-	head, err := a.recordHead(command, f)
+	head, err := a.recordHead(open, f)
 	if err != nil {
 		return nil, err
 	}
 	return journal.Create(journal.Options{
 		Dir: a.dir().Journals(), Head: head, Max: f.journalMax, WhenFull: whenFull,
-		Report: func(n journal.Notice) { fmt.Fprintln(a.err, "steno record:", n) },
+		Report: func(n journal.Notice) { fmt.Fprintf(a.err, "steno %s: %s\n", open.Tap, n) },
 	})
 }
 
-// tapJournal taps into a journal, which is synced, and published if it has a destination, meanwhile.
-func (a *app) tapJournal(ctx context.Context, command []string, w *journal.Writer) error {
+// whileKept does what writes into a journal, which is synced, and published if it has a destination,
+// meanwhile. Without a journal it only does it.
+func (a *app) whileKept(ctx context.Context, w *journal.Writer, do func() error) error {
+	if w == nil {
+		return do()
+	}
+	command := w.Head().Open.Tap
 	syncing, stopSync := context.WithCancel(ctx)
 	synced := make(chan error, 1)
 	go func() { synced <- w.Run(syncing) }()
 	publishing, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	var published sync.WaitGroup
-	published.Go(func() { a.publishOwn(publishing, w.Path(), w.Head(), "record") })
-	published.Go(func() { a.publishLeft(publishing, w.Head(), "record") })
-	err := a.tapped(ctx, command, w)
+	published.Go(func() { a.publishOwn(publishing, w.Path(), w.Head(), command) })
+	published.Go(func() { a.publishLeft(publishing, w.Head(), command) })
+	err := do()
 	stopSync()
 	if closed := errors.Join(<-synced, w.Close()); closed != nil {
-		fmt.Fprintln(a.err, "steno record: journal:", closed)
+		fmt.Fprintf(a.err, "steno %s: journal: %v\n", command, closed)
 	}
 	grace := time.AfterFunc(publishGrace, giveUp)
 	defer grace.Stop()
@@ -146,7 +165,7 @@ func (a *app) tapped(ctx context.Context, command []string, w *journal.Writer) e
 	return nil
 }
 
-func (a *app) recordHead(command []string, f *recordFlags) (journal.Head, error) {
+func (a *app) recordHead(open schema.OpenInfo, f *recordFlags) (journal.Head, error) {
 	labels, err := parseLabels(f.labels)
 	if err != nil {
 		return journal.Head{}, a.badValue(err, "label")
@@ -157,7 +176,7 @@ func (a *app) recordHead(command []string, f *recordFlags) (journal.Head, error)
 	}
 	run, err := uuid.NewV7()
 	if err != nil {
-		return journal.Head{}, fmt.Errorf("record: make a run: %w", err)
+		return journal.Head{}, fmt.Errorf("%s: make a run: %w", open.Tap, err)
 	}
 	id, err := a.identity(&f.identity, schema.Token(host), run.String())
 	if err != nil {
@@ -167,12 +186,8 @@ func (a *app) recordHead(command []string, f *recordFlags) (journal.Head, error)
 	if err != nil {
 		cwd = "" // the agent's own business
 	}
-	return journal.Head{
-		Identity: id, Destination: a.destination(),
-		Open: schema.OpenInfo{
-			Protocol: schema.ACP, Tap: "record", Version: version, Command: command, Cwd: cwd, Host: host, Labels: labels,
-		},
-	}, nil
+	open.Protocol, open.Version, open.Cwd, open.Host, open.Labels = schema.ACP, version, cwd, host, labels
+	return journal.Head{Identity: id, Destination: a.destination(), Open: open}, nil
 }
 
 func parseLabels(pairs []string) (map[string]string, error) {

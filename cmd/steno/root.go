@@ -72,6 +72,7 @@ verbatim, one ordered transcript per session, live and for good, and a command
 that proves the one follows from the other.`,
 		Example: `  steno demo                          the whole pipeline on bundled recordings
   steno record -- my-agent --acp      tap an agent: put this in front of its command
+  steno run --prompt TEXT …           ask an agent one thing, without an editor
   steno proxy --upstream URL          tap an A2A peer: clients talk to it through this
   steno ls                            what was recorded
   steno tail                          follow the newest transcript as it is typed
@@ -93,8 +94,9 @@ that proves the one follows from the other.`,
 	p.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
 	p.StringVar(&a.config, "config", defaultConfig(), "config file (TOML: flag = value, and a table for each command)")
 	root.AddCommand(
-		a.demoCommand(), a.upCommand(), a.recordCommand(), a.proxyCommand(), a.importCommand(), a.translateCommand(),
-		a.lsCommand(), a.searchCommand(), a.showCommand(), a.exportCommand(), a.tailCommand(), a.watchCommand(), a.replayCommand(), a.verifyCommand(), a.retranslateCommand(), a.explainCommand(), a.sealCommand(), a.keygenCommand(), a.rebuildCommand(), a.closeCommand(), a.redriveCommand(),
+		a.demoCommand(), a.upCommand(), a.recordCommand(), a.runCommand(), a.proxyCommand(), a.importCommand(), a.translateCommand(),
+		a.lsCommand(), a.searchCommand(), a.showCommand(), a.exportCommand(), a.tailCommand(), a.watchCommand(), a.replayCommand(), a.verifyCommand(),
+		a.retranslateCommand(), a.explainCommand(), a.sealCommand(), a.keygenCommand(), a.rebuildCommand(), a.closeCommand(), a.redriveCommand(),
 		a.consoleCommand(), a.workerCommand(), a.streamsCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	usageArgs(root)
@@ -138,7 +140,7 @@ func usageArgs(c *cobra.Command) {
 // networked are the commands that may go to a NATS of their own, and reading those that may read a
 // cluster: a NATS and a ledger.
 var (
-	networked = []string{"record", "proxy", "import", "worker", "streams"}
+	networked = []string{"record", "run", "proxy", "import", "worker", "streams"}
 	reading   = []string{"ls", "search", "show", "export", "tail", "watch", "replay", "verify", "retranslate", "explain", "seal", "rebuild", "doctor", "close", "redrive", "console"}
 )
 

@@ -9,17 +9,24 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/steno-io/steno/ingest/group"
 )
 
-// agent is the tapped process with our ends of its pipes. It stays in the tap's process group, as it
-// would be in its client's: whoever signals the group reaches both.
+// agent is the tapped process with our ends of its pipes. Without a group of its own it stays in the
+// tap's, as it would be in its client's: whoever signals the group reaches both.
 type agent struct {
 	cmd                   *exec.Cmd
+	group                 bool
+	left                  bool // somebody of the group outlived it; valid after wait
 	stdin, stdout, stderr *os.File
 }
 
 func start(o Options) (*agent, error) {
-	a := &agent{cmd: exec.Command(o.Command[0], o.Command[1:]...)}
+	a := &agent{cmd: exec.Command(o.Command[0], o.Command[1:]...), group: o.Group}
+	if o.Group {
+		group.Lead(a.cmd)
+	}
 	a.cmd.Dir, a.cmd.Env = o.Dir, o.Env
 	var theirs [3]*os.File
 	var err error
@@ -43,7 +50,7 @@ func start(o Options) (*agent, error) {
 				_ = f.Close() // nothing went through it
 			}
 		}
-		return nil, fmt.Errorf("start agent %q: %w", o.Command[0], err)
+		return nil, fmt.Errorf("%w %q: %w", ErrStart, o.Command[0], err)
 	}
 	return a, nil
 }
@@ -59,6 +66,7 @@ func startCode(err error) int {
 // wait returns when the agent has exited; how is no error.
 func (a *agent) wait() error {
 	err := a.cmd.Wait()
+	a.left = a.group && group.Left(a.cmd)
 	var exit *exec.ExitError
 	if err == nil || errors.As(err, &exit) {
 		return nil
@@ -67,7 +75,20 @@ func (a *agent) wait() error {
 }
 
 // signal passes a signal on; an agent that has just gone does not need it.
-func (a *agent) signal(s syscall.Signal) { _ = a.cmd.Process.Signal(s) }
+func (a *agent) signal(s syscall.Signal) {
+	if a.group {
+		group.Signal(a.cmd, s)
+		return
+	}
+	_ = a.cmd.Process.Signal(s)
+}
+
+// sweep kills what an agent that is gone has left of its own group.
+func (a *agent) sweep() {
+	if a.left {
+		group.Signal(a.cmd, syscall.SIGKILL)
+	}
+}
 
 // result is valid after wait.
 func (a *agent) result() Result {

@@ -32,7 +32,7 @@ type conversation struct {
 	stopped bool
 }
 
-func converse(ctx context.Context, o Options, signals <-chan os.Signal) (r Result, err error) {
+func converse(ctx context.Context, o Options) (r Result, err error) {
 	c := &conversation{grace: o.Grace, ended: make(chan error, 3), outputs: make(chan struct{}, 2)}
 	if c.finish, err = newBell(); err != nil {
 		return Result{ExitCode: 126}, err
@@ -60,7 +60,8 @@ func converse(ctx context.Context, o Options, signals <-chan os.Signal) (r Resul
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- c.agent.wait() }()
-	err = c.steer(ctx, signals, exited)
+	err = c.steer(ctx, o.Signals, exited)
+	c.agent.sweep()
 	return c.agent.result(), err
 }
 

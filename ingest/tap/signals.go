@@ -47,10 +47,10 @@ func ends(s os.Signal) bool {
 }
 
 // passOn gives a signal to the agent. What a terminal's keys send goes to the whole foreground
-// process group, so the agent has it already, and many agents take a second Ctrl-C for "at once".
+// process group, so the agent has it already, unless it has a group of its own, and many agents take a second Ctrl-C for "at once".
 func (c *conversation) passOn(s syscall.Signal) {
 	fromKeys := s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTSTP
-	if !fromKeys || !inForeground() {
+	if !fromKeys || c.agent.group || !inForeground() {
 		c.agent.signal(s)
 	}
 	if s == syscall.SIGTSTP { // the shell waits for its child to stop; SIGCONT wakes both

@@ -20,6 +20,9 @@ type Journal interface {
 	Control(ctx context.Context, typ schema.FrameType, at time.Time, info any) error
 }
 
+// ErrStart marks an agent that could not be started.
+var ErrStart = errors.New("start agent")
+
 // DefaultGrace is how long a tap waits where somebody should go by himself.
 const DefaultGrace = 2 * time.Second
 
@@ -35,6 +38,12 @@ type Options struct {
 
 	Journal Journal // nil: nothing is kept
 
+	// Signals are passed on to the agent; nil: those that the process gets.
+	Signals <-chan os.Signal
+	// Group makes the agent the leader of a process group of its own: signals go to all of it, and what is
+	// left of it is killed at the end.
+	Group bool
+
 	// Grace bounds two waits: for the agent's output to end once the agent has exited (a grandchild
 	// may hold it open), and for an agent to obey SIGTERM. 0: DefaultGrace.
 	Grace time.Duration
@@ -47,7 +56,7 @@ type Result struct {
 }
 
 // Run starts the agent and returns when it has exited and its output was passed on. Signals that the
-// process gets meanwhile go to the agent. When ctx ends, or the journal fails, the agent is ended and
+// process gets meanwhile, or those of Options.Signals, go to the agent. When ctx ends, or the journal fails, the agent is ended and
 // the cause returned, with the agent's result.
 //
 // An agent whose tap is killed reads the end of its input, as when its client dies. It gets no
@@ -55,12 +64,15 @@ type Result struct {
 // the process, and would cut off an agent that saves its session at the end of input).
 func Run(ctx context.Context, o Options) (Result, error) {
 	if len(o.Command) == 0 {
-		return Result{ExitCode: 127}, errors.New("start agent: no command")
+		return Result{ExitCode: 127}, fmt.Errorf("%w: no command", ErrStart)
 	}
 	o = withDefaults(o)
-	signals := catchSignals()
-	defer signals.stop()
-	result, err := converse(ctx, o, signals.c)
+	if o.Signals == nil {
+		signals := catchSignals()
+		defer signals.stop()
+		o.Signals = signals.c
+	}
+	result, err := converse(ctx, o)
 	if o.Journal == nil {
 		return result, err
 	}

@@ -15,6 +15,7 @@ import (
 func (x *fold) control() {
 	x.endRun()
 	f := x.frame
+	s := x.sessions[0]
 	switch f.Type {
 	case schema.TypeOpen:
 		var info schema.OpenInfo
@@ -24,16 +25,21 @@ func (x *fold) control() {
 	case schema.TypeClose:
 		x.finish()
 		x.ended()
+	case schema.TypeDecision:
+		var info schema.DecisionInfo
+		if err := json.Unmarshal(f.Data, &info); err == nil {
+			s = x.decided(info)
+		}
 	}
 	value := translate.Base64(f.Data)
 	if end, err := x.reader.Read(f.Data); err == nil && translate.Blank(f.Data[end:]) {
 		value = x.value(x.reader.Root())
 	}
-	x.rawHere(x.sessions[0], "acp/"+string(f.Type), value, 0)
+	x.rawHere(s, "acp/"+string(f.Type), value, 0)
 }
 
 func (x *fold) opened(info schema.OpenInfo) {
-	x.labels = info.Labels
+	x.labels, x.policy = info.Labels, info.Permissions
 	if x.agent == "" && len(info.Command) > 0 {
 		x.agent = path.Base(info.Command[0])
 	}

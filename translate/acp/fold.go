@@ -21,6 +21,7 @@ type fold struct {
 	active   *session // the session named last
 	agent    string
 	labels   map[string]string
+	policy   string // that answers permission requests; empty: the client does
 	status   schema.Status
 	closed   bool // a close frame was seen
 	// shared are the frames that hold more than one object, or text beside one, and whether an event

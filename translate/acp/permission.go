@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"cmp"
+
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/acp"
 	"github.com/steno-io/steno/schema/wire/jsontree"
@@ -10,12 +12,36 @@ import (
 // policyClient is the policy of a decision that the tap only saw.
 const policyClient = "client"
 
+// decided notes who decided about a request that waits: the frame stands before the answer.
+func (x *fold) decided(info schema.DecisionInfo) *session {
+	id := &jsontree.Reader{}
+	if _, err := id.Read(info.Request); err != nil {
+		return x.sessions[0]
+	}
+	r, ok := x.requests[keyOf(schema.FromAgent, id.Root())]
+	if !ok || r.ask == nil {
+		return x.sessions[0]
+	}
+	r.ask.fallback = info.Fallback != ""
+	return r.s
+}
+
+// confirmedBy is whose decision lets a tool run.
+func (x *fold) confirmedBy(a *ask) schema.ConfirmedBy {
+	if x.policy == "" || x.policy == schema.PolicyAsk && !a.fallback {
+		return schema.ConfirmedByUser
+	}
+	return schema.ConfirmedBySetting
+}
+
 // ask is a permission request that waits for its decision.
 type ask struct {
 	toolID  string // as sent
 	tool    *tool  // nil where the request names none
 	offered schema.JSON
 	options map[string]string // kind by option id
+	// fallback: nobody decided in time, so that a policy did.
+	fallback bool
 }
 
 // permission folds what the agent asks for; the tool waits from here on.
@@ -50,12 +76,16 @@ func (x *fold) decision(v jsontree.Value, r *request) {
 	outcome := v.Get("result").Get("outcome")
 	flags := r.s.agentFlags()
 	if t := r.ask.tool; t != nil {
-		switch r.ask.decided(outcome) {
+		switch r.ask.chosen(outcome) {
 		case acp.Allowed:
-			t.confirmed = schema.ConfirmedByUser
+			t.confirmed = x.confirmedBy(r.ask)
 			t.move(x.frame.At, schema.ToolPhase{Phase: schema.Executing})
 		case acp.Rejected:
-			t.move(x.frame.At, schema.ToolPhase{Phase: schema.Cancelled, Reason: schema.Denied})
+			reason := schema.Denied
+			if r.ask.fallback {
+				reason = schema.Timeout
+			}
+			t.move(x.frame.At, schema.ToolPhase{Phase: schema.Cancelled, Reason: reason})
 		default:
 			if outcome.Get("outcome").Is(acp.OutcomeCancelled) {
 				t.move(x.frame.At, schema.ToolPhase{Phase: schema.Cancelled, Reason: schema.Interrupted})
@@ -63,7 +93,8 @@ func (x *fold) decision(v jsontree.Value, r *request) {
 		}
 		x.showTool(r.s, t, flags)
 	}
-	dst := append([]byte(nil), `{"policy":"`+policyClient+`","toolCallId":`...)
+	dst := schema.AppendString([]byte(`{"policy":`), cmp.Or(x.policy, policyClient))
+	dst = append(dst, `,"toolCallId":`...)
 	dst = schema.AppendString(dst, r.ask.toolID)
 	dst = append(dst, `,"offered":`...)
 	dst = append(dst, r.ask.offered...)
@@ -80,8 +111,8 @@ func (x *fold) decision(v jsontree.Value, r *request) {
 	x.rawHere(r.s, sourceDecision, append(dst, '}'), flags)
 }
 
-// decided tells what choosing an option decides; an option that was not offered decides nothing.
-func (a *ask) decided(outcome jsontree.Value) acp.Decision {
+// chosen tells what choosing an option decides; an option that was not offered decides nothing.
+func (a *ask) chosen(outcome jsontree.Value) acp.Decision {
 	option, ok := outcome.Get("optionId").Text()
 	if !ok || !outcome.Get("outcome").Is(acp.OutcomeSelected) {
 		return acp.Undecided

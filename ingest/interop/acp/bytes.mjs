@@ -1,5 +1,5 @@
 // What a tee saw: the bytes of each side, and the lines of the conversation in their order.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
 /** readTee gives {client, agent, stderr} as bytes, lines [{from, bytes}] in order of their last byte, and exit. */
 export function readTee(log) {
@@ -23,6 +23,13 @@ export function readTee(log) {
   }
   const bytes = Object.fromEntries(Object.entries(seen).map(([from, chunks]) => [from, Buffer.concat(chunks)]));
   return { ...bytes, lines, exit };
+}
+
+/** hasSaid reports whether the agent has said this so far, in one chunk. */
+export function hasSaid(log, text) {
+  if (!existsSync(log)) return false;
+  const whole = readFileSync(log, "utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line));
+  return whole.some(({ from, b64 }) => from === "agent" && b64 && Buffer.from(b64, "base64").includes(text));
 }
 
 /** messages are the lines as JSON. */

@@ -6,8 +6,11 @@ import { join } from "node:path";
 const running = new Set();
 let over = false;
 
-/** run gives the bytes of stdout and stderr, and fails unless the command ends with 0 within the limit (in seconds). */
-export function run(argv, { limit, ...options }) {
+/**
+ * run gives the bytes of stdout and stderr, and fails unless the command ends with the status within the
+ * limit (in seconds). stop = { when, signal } sends it a signal once when() holds.
+ */
+export function run(argv, { limit, status = 0, stop, ...options }) {
   return new Promise((resolve, reject) => {
     if (over) return reject(new Error(`${argv[0]} is not started any more`));
     const child = spawn(argv[0], argv.slice(1), { ...options, stdio: ["ignore", "pipe", "pipe"], detached: true });
@@ -17,12 +20,13 @@ export function run(argv, { limit, ...options }) {
     child.stderr.on("data", (chunk) => err.push(chunk));
     let late = false;
     const timer = setTimeout(() => { late = true; endGroup(child.pid); }, limit * 1000);
-    const done = () => { clearTimeout(timer); running.delete(child); };
+    const watch = stop && setInterval(() => { if (stop.when()) { clearInterval(watch); child.kill(stop.signal); } }, 20);
+    const done = () => { clearTimeout(timer); clearInterval(watch); running.delete(child); };
     child.on("error", (cause) => { done(); reject(new Error(`start ${argv[0]}: ${cause.message}`)); });
     child.on("close", (code, signal) => {
       done();
       const said = { out: Buffer.concat(out), err: Buffer.concat(err) };
-      if (code === 0 && !late) return resolve(said);
+      if (code === status && !late) return resolve(said);
       const why = late ? `not done after ${limit} s` : `ended with ${code ?? signal}`;
       reject(new Error(`${argv.join(" ")}: ${why}\n${said.err}${said.out}`));
     });

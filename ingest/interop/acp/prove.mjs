@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { captureFile, mask, messages, readTee, sessionID } from "./bytes.mjs";
 import { endAll, run } from "./process.mjs";
 import { prompts } from "./prompts.mjs";
+import { proveRuns } from "./runs.mjs";
 import { comparable, isComplete } from "./transcript.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -45,7 +46,7 @@ const lines = (text) => text.split("\n").filter(Boolean);
 
 async function prepare() {
   for (const file of ["package.json", "package-lock.json", "tee.mjs", "client.mjs", "prompts.mjs"]) copyFileSync(join(here, file), at(file));
-  for (const folder of ["home", ...peers.map((p) => `work-${p.name}`)]) mkdirSync(at(folder));
+  for (const folder of ["home", "work-runs", ...peers.map((p) => `work-${p.name}`)]) mkdirSync(at(folder));
   // install, not ci: it adds the optional packages of other platforms, which the lock may lack.
   await run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], { limit: 300, cwd: dir });
   if (!process.env.STENO) await run(["go", "build", "-o", steno, "./cmd/steno"], { limit: 600, cwd: join(here, "../../..") });
@@ -122,6 +123,7 @@ async function prove() {
   const sum = (field) => listed.reduce((n, t) => n + t[field], 0);
   assert.equal(verdict, `verified: ${sum("frames")} frames, ${sum("events")} events, 0 unaccounted`);
   say(verdict);
+  await proveRuns({ steno, agent: [node, agent], tee, at, env, say });
 }
 
 function clear() {

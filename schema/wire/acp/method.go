@@ -2,6 +2,12 @@ package acp
 
 import "github.com/steno-io/steno/schema"
 
+// Versions of the protocol, as client and agent name them when they begin.
+const (
+	Version1 = 1
+	Version2 = 2
+)
+
 // Methods that the client sends.
 const (
 	MethodInitialize             = "initialize"

@@ -228,7 +228,7 @@ func drawFrame(t *rapid.T, seq uint64, protocol schema.Protocol) schema.Frame {
 		f.Data = []byte(rapid.String().Draw(t, "text"))
 	}
 	if rapid.Bool().Draw(t, "control") {
-		f.From, f.Type = schema.FromControl, rapid.SampledFrom([]schema.FrameType{schema.TypeOpen, schema.TypeClose, schema.TypeGap, schema.TypeHTTP}).Draw(t, "type")
+		f.From, f.Type = schema.FromControl, rapid.SampledFrom([]schema.FrameType{schema.TypeOpen, schema.TypeClose, schema.TypeGap, schema.TypeHTTP, schema.TypeDecision}).Draw(t, "type")
 		f.Data = []byte(`{"protocol":"` + string(protocol) + `"}`)
 	}
 	if rapid.Bool().Draw(t, "stored") {

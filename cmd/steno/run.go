@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/steno-io/steno/ingest/headless"
+	"github.com/steno-io/steno/ingest/intervene"
+	"github.com/steno-io/steno/ingest/journal"
+	"github.com/steno-io/steno/ingest/tap"
+	"github.com/steno-io/steno/schema"
+)
+
+// maxPrompt is how long a prompt may be, in bytes.
+const maxPrompt = 16 << 20
+
+type runFlags struct {
+	record      recordFlags
+	prompt      string
+	promptFile  string
+	cwd         string
+	permissions string
+	deadline    time.Duration
+	fallback    string
+	fs          bool
+	terminal    bool
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run --prompt TEXT|--prompt-file FILE --permissions POLICY [flags] -- AGENT [ARGS…]",
+		Short: "Ask an ACP agent one thing, without an editor",
+		Long: `run is an ACP client without a person: it starts the agent, opens a session in
+--cwd, sends one prompt, and records all of it as steno record does.
+
+What the agent asks permission for is answered by --permissions; there is no
+default:
+  deny          the agent's own "reject" (once, where it offers that)
+  allow-once    "allow once"; denied where the agent offers nothing so narrow
+  allow-always  "allow always", else "allow once", else denied
+  ask           somebody is asked (see below), and --ask-fallback decides when
+                nobody has answered within --ask-deadline
+What is asked while a turn is being cancelled is answered "cancelled".
+
+The agent gets no files and no terminals of this client unless --fs or --terminal
+are given; then inside --cwd only. Links and .. do not lead out of it. A command in
+a terminal is only started there: it can do what you can. An agent does what it
+does by itself without asking anybody.
+
+ask: the transcript shows what waits. It is answered over NATS, so it needs --nats:
+  nats request steno.intervene.NAMESPACE.WORKFLOW.RUN.ACTIVITY.ATTEMPT \
+    '{"id":"1","issued_by":"me","kind":{"kind":"RespondToApproval","call_id":"CALL",
+      "decision":{"decision":"Approve"},"note":"…"}}'
+Approve is "allow once", Deny "reject". The record has issued_by as it was sent; who
+may send there is NATS's matter.
+
+The result is one JSON object: text (all that the agent answered), final_message
+(the last message of it), stop_reason, session_id, transcript (its key; empty if
+nothing was recorded), and error, where there was one.
+
+It ends with 0 when the turn ended with end_turn, with 1 for any other outcome,
+and with 69 when the agent cannot be started. Ctrl-C and SIGTERM cancel the turn; a
+second one ends it at once. What the agent has started ends with the run.`,
+		Example: `  steno run --prompt "How many sacks?" --permissions deny -- my-agent --acp
+  steno run --prompt-file task.md --cwd ~/mill --fs --permissions allow-once -- node agent.js | jq -r .text
+  git diff | steno run --prompt-file - --permissions deny -- my-agent --acp`,
+		Args: atLeastOne("which agent? give its command behind --, such as: steno run --prompt TEXT --permissions deny -- my-agent --acp"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.runAgent(context.WithoutCancel(cmd.Context()), args, &f)
+		},
+	}
+	p := cmd.Flags()
+	p.SetInterspersed(false)
+	p.StringVar(&f.prompt, "prompt", "", "what to ask")
+	p.StringVar(&f.promptFile, "prompt-file", "", "file that says what to ask; - is stdin")
+	p.StringVar(&f.cwd, "cwd", ".", "directory of the agent and its session")
+	p.StringVar(&f.permissions, "permissions", "", "how permission requests are answered: deny, allow-once, allow-always or ask (required)")
+	p.DurationVar(&f.deadline, "ask-deadline", 5*time.Minute, "how long somebody may take to answer, with ask")
+	p.StringVar(&f.fallback, "ask-fallback", "", "what decides then: deny, allow-once or allow-always (required with ask)")
+	p.BoolVar(&f.fs, "fs", false, "let the agent read and write text files in --cwd through this client")
+	p.BoolVar(&f.terminal, "terminal", false, "let the agent run commands through this client, started in --cwd")
+	f.record.register(cmd)
+	return cmd
+}
+
+// runResult is what the command prints.
+type runResult struct {
+	Text         string `json:"text"`
+	FinalMessage string `json:"final_message"`
+	StopReason   string `json:"stop_reason"`
+	SessionID    string `json:"session_id"`
+	Transcript   string `json:"transcript"`
+	Error        string `json:"error,omitempty"`
+}
+
+func (a *app) runAgent(ctx context.Context, command []string, f *runFlags) error {
+	o, err := a.runOptions(command, f)
+	if err != nil {
+		return err
+	}
+	var line *nats.Conn
+	if o.Permissions.Policy == headless.Ask {
+		if line, err = dial(a.destination()); err != nil {
+			return fmt.Errorf("run: %w", err)
+		}
+		defer line.Close()
+	}
+	w, err := a.beginRecord(schema.OpenInfo{Tap: "run", Command: command, Permissions: string(o.Permissions.Policy)}, &f.record)
+	if err != nil {
+		return err
+	}
+	if w == nil && line != nil {
+		return errors.New("run: what is not recorded has no name under which it could be asked about (--permissions ask)")
+	}
+	ctx, stop, done := untilTwoSignals(ctx)
+	defer done()
+	o.Stop = stop
+	if w != nil {
+		o.Journal = w
+	}
+	return a.whileKept(ctx, w, func() error {
+		if line != nil {
+			approvals, err := intervene.Listen(line, w.Head().Identity)
+			if err != nil {
+				return fmt.Errorf("run: %w", err)
+			}
+			defer func() { _ = approvals.Close() }() // the connection closes, too
+			o.Permissions.Approver = approvals
+		}
+		result, err := headless.Run(ctx, o)
+		return a.runEnded(result, err, w)
+	})
+}
+
+// runOptions reads the flags.
+func (a *app) runOptions(command []string, f *runFlags) (o headless.Options, err error) {
+	if o.Prompt, err = a.runPrompt(f); err != nil {
+		return o, err
+	}
+	if o.Cwd, err = filepath.Abs(f.cwd); err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(o.Cwd); err == nil && !info.IsDir() {
+			err = errors.New("not a directory")
+		}
+	}
+	if err != nil {
+		return o, a.badValue(fmt.Errorf("--cwd %s: %w", f.cwd, err), "cwd")
+	}
+	if o.Permissions, err = a.runPermissions(f); err != nil {
+		return o, err
+	}
+	o.Command = command
+	if strings.ContainsRune(command[0], filepath.Separator) { // as this shell means it, not as seen from --cwd
+		path, err := filepath.Abs(command[0])
+		if err != nil {
+			return o, fmt.Errorf("run: %w", err)
+		}
+		o.Command = append([]string{path}, command[1:]...)
+	}
+	o.Version, o.FS, o.Terminal = version, f.fs, f.terminal
+	if err, ok := a.err.(*os.File); ok {
+		o.Stderr = err
+	}
+	return o, nil
+}
+
+func (a *app) runPrompt(f *runFlags) (string, error) {
+	if (f.prompt == "") == (f.promptFile == "") {
+		return "", a.badValue(errors.New("what shall the agent be asked? give one of --prompt and --prompt-file"), "prompt", "prompt-file")
+	}
+	if f.prompt != "" && utf8.ValidString(f.prompt) {
+		return f.prompt, nil
+	}
+	if f.prompt != "" {
+		return "", a.badValue(errors.New("--prompt: not UTF-8"), "prompt")
+	}
+	from := a.in
+	if f.promptFile != "-" {
+		file, err := os.Open(f.promptFile)
+		if err != nil {
+			return "", a.badValue(fmt.Errorf("--prompt-file: %w", err), "prompt-file")
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		from = file
+	}
+	text, err := io.ReadAll(io.LimitReader(from, maxPrompt+1))
+	switch {
+	case err != nil:
+		err = fmt.Errorf("--prompt-file: %w", err)
+	case len(text) > maxPrompt:
+		err = fmt.Errorf("--prompt-file: longer than %d bytes", maxPrompt)
+	case len(text) == 0:
+		err = errors.New("--prompt-file: empty")
+	case !utf8.Valid(text):
+		err = errors.New("--prompt-file: not UTF-8")
+	}
+	if err != nil {
+		return "", a.badValue(err, "prompt-file")
+	}
+	return string(text), nil
+}
+
+func (a *app) runPermissions(f *runFlags) (p headless.Permissions, err error) {
+	if f.permissions == "" {
+		return p, usage("may the agent do what it asks permission for? give --permissions deny, allow-once, allow-always or ask")
+	}
+	if p.Policy, err = headless.ParsePolicy(f.permissions); err != nil {
+		return p, a.badValue(fmt.Errorf("--permissions: %w", err), "permissions")
+	}
+	if p.Policy != headless.Ask {
+		if f.fallback != "" {
+			return p, a.badValue(errors.New("--ask-fallback is for --permissions ask"), "ask-fallback")
+		}
+		return p, nil
+	}
+	if f.fallback == "" {
+		return p, usage("what decides where nobody answers? give --ask-fallback deny, allow-once or allow-always")
+	}
+	if p.Fallback, err = headless.ParsePolicy(f.fallback); err == nil && p.Fallback == headless.Ask {
+		err = errors.New("ask cannot stand in for itself")
+	}
+	if err != nil {
+		return p, a.badValue(fmt.Errorf("--ask-fallback: %w", err), "ask-fallback")
+	}
+	if p.Deadline = f.deadline; p.Deadline <= 0 {
+		return p, a.badValue(fmt.Errorf("--ask-deadline %s: want more than 0", f.deadline), "ask-deadline")
+	}
+	if !a.remote() {
+		return p, usage("--permissions ask: on which NATS shall it be asked? give --nats or --context")
+	}
+	return p, nil
+}
+
+// runEnded prints the result, and gives the command's end.
+func (a *app) runEnded(r headless.Result, err error, w *journal.Writer) error {
+	printed := runResult{Text: r.Text, FinalMessage: r.FinalMessage, StopReason: r.StopReason, SessionID: r.SessionID}
+	if w != nil {
+		printed.Transcript = schema.Transcript{Identity: w.Head().Identity, Session: r.Session}.String()
+	}
+	if err != nil {
+		printed.Error = err.Error()
+	}
+	failed := a.out.json(printed)
+	switch {
+	case errors.Is(err, tap.ErrStart):
+		return errors.Join(&exitError{exitUnavailable, fmt.Errorf("run: %w", err)}, failed)
+	case err != nil:
+		return errors.Join(&exitError{exitRuntime, fmt.Errorf("run: %w", err)}, failed)
+	case !r.Completed():
+		return errors.Join(&exitError{exitRuntime, fmt.Errorf("run: the turn ended with %s", r.StopReason)}, failed)
+	}
+	return failed
+}
+
+// untilTwoSignals gives what the first signal that asks a command to stop closes, and a context that the
+// second one ends.
+func untilTwoSignals(ctx context.Context) (_ context.Context, stop <-chan struct{}, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, stopSignals()...)
+	first := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-signals:
+			close(first)
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-signals:
+			cancel(errors.New("a second signal"))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, first, func() { signal.Stop(signals); cancel(nil); <-ended }
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/natstest"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// runCommand asks the test agent.
+func runCommand(t *testing.T, data, prompt string, flags ...string) *exec.Cmd {
+	t.Helper()
+	args := append([]string{"run", "--data", data, "--cwd", t.TempDir(), "--prompt", prompt}, flags...)
+	return stenoCommand(t.Context(), append(args, "--", "env", "-u", asSteno, asAgent+"=exit", os.Args[0])...)
+}
+
+// ran waits for a run and gives what it printed, and how it ended.
+func ran(t *testing.T, cmd *exec.Cmd) (r runResult, stderr string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit)
+	}
+	printed(t, out.String(), &r)
+	return r, errs.String(), cmd.ProcessState.ExitCode()
+}
+
+func printed(t *testing.T, line string, r *runResult) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(line))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(r), line)
+	require.Equal(t, 1, strings.Count(line, "\n"), "one object")
+}
+
+func TestRunIsRecordedAsAnEditorsConversation(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	r, stderr, code := ran(t, runCommand(t, data, "How many sacks?", "--permissions", "allow-once", "--label", "team=oats", "--workflow", "mill"))
+	require.Zero(t, code, stderr)
+	require.Contains(t, stderr, "mill agent: ready\n", "the agent's stderr is passed on")
+	require.Equal(t, runResult{
+		Text: "There are 14 sacks – café 😀.", FinalMessage: "There are 14 sacks – café 😀.", StopReason: "end_turn",
+		SessionID: "s-1", Transcript: r.Transcript,
+	}, r)
+	require.Regexp(t, `^default/mill/[0-9a-f-]{36}/0/1/1$`, r.Transcript)
+	_, _, err := client(t, recordCommand(t, data, "--workflow", "edited"), "How many sacks?")
+	require.NoError(t, err)
+
+	var run, edited []string
+	var shown string
+	for _, s := range list(t, data) {
+		require.EqualValues(t, "ended", s.Status)
+		if s.Empty {
+			continue
+		}
+		said, lines := &edited, ok(t, "show", "--data", data, "--json", s.Key)
+		if s.Key == r.Transcript {
+			said, shown = &run, lines
+			require.Equal(t, map[string]string{"team": "oats"}, s.Labels)
+			require.Equal(t, "mill", s.Agent)
+		}
+		for _, e := range events(t, lines) {
+			what := e.Kind.Tag()
+			if raw, ok := e.Kind.(*schema.Raw); ok {
+				what += " " + raw.Source
+			}
+			*said = append(*said, what)
+		}
+	}
+	require.NotEmpty(t, run)
+	require.Equal(t, edited, run, "the same events, whoever is the client")
+	require.Contains(t, shown, `"source":"session/request_permission/decision","value":{"policy":"allow_once","toolCallId":"t1",`)
+	require.Contains(t, shown, `"confirmedBy":"setting"`)
+	connection := ok(t, "show", "--data", data, "--json", strings.TrimSuffix(r.Transcript, "/1")+"/0")
+	require.Contains(t, connection, `"tap":"run"`)
+	require.Contains(t, connection, `"permissions":"allow_once"`)
+	require.Contains(t, connection, `"exit_code":0`)
+	require.Contains(t, ok(t, "verify", "--data", data), " 0 unaccounted")
+}
+
+func TestHowRunsEnd(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	r, stderr, code := ran(t, runCommand(t, data, "die", "--permissions", "deny"))
+	require.Equal(t, exitRuntime, code)
+	require.Equal(t, "I am go", r.Text)
+	require.Empty(t, r.StopReason)
+	require.Equal(t, "the agent ended before it answered session/prompt with status 7", r.Error)
+	require.Contains(t, stderr, "steno: run: "+r.Error)
+
+	cmd := stenoCommand(t.Context(), "run", "--data", data, "--prompt-file", "-", "--permissions", "deny", "--", "/no/such/agent")
+	cmd.Stdin = strings.NewReader("How many sacks?\n")
+	r, stderr, code = ran(t, cmd)
+	require.Equal(t, exitUnavailable, code, stderr)
+	require.Contains(t, r.Error, `start agent "/no/such/agent"`)
+	require.Regexp(t, `/0/1/0$`, r.Transcript, "there is no session: the record of the connection says why")
+
+	blocked := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
+	r, stderr, code = ran(t, runCommand(t, blocked, "How many sacks?", "--permissions", "deny", "--when-full", "pass"))
+	require.Zero(t, code, stderr)
+	require.Contains(t, stderr, "steno run: NOT RECORDING:")
+	require.Equal(t, "end_turn", r.StopReason)
+	require.Empty(t, r.Transcript)
+	out, stderr, code := steno(t, runCommand(t, blocked, "How many sacks?", "--permissions", "deny").Args[1:]...)
+	require.Equal(t, exitRuntime, code)
+	require.Empty(t, out)
+	require.NotContains(t, stderr, "mill agent: ready")
+}
+
+func TestASignalCancelsTheTurn(t *testing.T) {
+	t.Parallel()
+	cmd := runCommand(t, t.TempDir(), "wait", "--permissions", "deny")
+	errs, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(errs)
+	for lines.Scan() && lines.Text() != "mill agent: waiting" {
+	}
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	for lines.Scan() {
+	}
+	var exit *exec.ExitError
+	require.ErrorAs(t, cmd.Wait(), &exit)
+	require.Equal(t, exitRuntime, exit.ExitCode())
+	var r runResult
+	printed(t, out.String(), &r)
+	require.Equal(t, "cancelled", r.StopReason)
+	require.Equal(t, "I wait.", r.Text)
+}
+
+// Somebody is asked over NATS, and the record says who it was.
+func TestRunAsks(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	cmd := runCommand(t, t.TempDir(), "How many sacks?", "--nats", s.URL(), "--workflow", "mill", "--run", "asked",
+		"--permissions", "ask", "--ask-fallback", "deny", "--ask-deadline", "5m")
+	done := make(chan struct{})
+	var r runResult
+	var stderr string
+	var code int
+	go func() {
+		defer close(done)
+		r, stderr, code = ran(t, cmd)
+	}()
+	id := schema.Identity{Namespace: "default", Workflow: "mill", Run: "asked", Attempt: 1}
+	command := func(n string) []byte {
+		return []byte(`{"id":"` + n + `","issued_by":"miller","kind":{"kind":"RespondToApproval","call_id":"t1","decision":{"decision":"Approve"}}}`)
+	}
+	require.Eventually(t, func() bool { // the run may not be there yet, nor its agent's question
+		m, err := s.NC.Request(schema.InterveneSubject(id), command(nats.NewInbox()[len("_INBOX."):]), 5*time.Second)
+		return err == nil && string(m.Data) == `{"outcome":"Applied"}`
+	}, time.Minute, 20*time.Millisecond)
+	<-done
+	require.Zero(t, code, stderr)
+	require.Equal(t, "end_turn", r.StopReason)
+
+	var around []string // the decision
+	for m, err := range topology.Read(t.Context(), s.JS, topology.Raw, schema.RawSubject(id, s.Info.Partitions), 1) {
+		require.NoError(t, err)
+		f, err := schema.FrameFromHeader(m.Header, m.Data)
+		require.NoError(t, err)
+		if f.Type == schema.TypeDecision {
+			require.Contains(t, string(f.Data), `{"request":0,"approved":true,"by":"miller","intervention":"`)
+			around = append(around, "decided")
+		} else if bytes.Contains(f.Data, []byte("request_permission")) || bytes.Contains(f.Data, []byte("optionId")) {
+			around = append(around, string(f.From))
+		}
+	}
+	require.Equal(t, []string{"agent", "decided", "client"}, around)
+}
+
+func TestRunUsage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "prompt")
+	require.NoError(t, os.WriteFile(file, []byte("caf\xe9"), 0o600))
+	for _, tt := range []struct{ args, says string }{
+		{"--prompt x --permissions deny", "which agent?"},
+		{"--prompt x -- agent", "give --permissions deny, allow-once, allow-always or ask"},
+		{"--prompt x --permissions maybe -- agent", `parse policy "maybe"`},
+		{"--permissions deny -- agent", "give one of --prompt and --prompt-file"},
+		{"--prompt x --prompt-file y --permissions deny -- agent", "give one of --prompt and --prompt-file"},
+		{"--prompt-file /no/such/file --permissions deny -- agent", "--prompt-file"},
+		{"--prompt-file " + os.DevNull + " --permissions deny -- agent", "--prompt-file: empty"},
+		{"--prompt-file " + file + " --permissions deny -- agent", "--prompt-file: not UTF-8"},
+		{"--prompt x --cwd /no/such/dir --permissions deny -- agent", "--cwd /no/such/dir"},
+		{"--prompt x --cwd " + file + " --permissions deny -- agent", "not a directory"},
+		{"--prompt x --permissions deny --ask-fallback deny -- agent", "--ask-fallback is for --permissions ask"},
+		{"--prompt x --permissions ask --nats nats://127.0.0.1:1 -- agent", "give --ask-fallback"},
+		{"--prompt x --permissions ask --ask-fallback ask -- agent", "ask cannot stand in for itself"},
+		{"--prompt x --permissions ask --ask-fallback deny --ask-deadline 0s -- agent", "--ask-deadline"},
+		{"--prompt x --permissions ask --ask-fallback deny -- agent", "give --nats or --context"},
+		{"--prompt x --permissions deny --when-full perhaps -- agent", "--when-full"},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			data := t.TempDir()
+			stdout, stderr, code := runHere(t, append([]string{"run", "--data", data}, strings.Fields(tt.args)...)...)
+			require.Equal(t, exitUsage, code, stderr)
+			require.Contains(t, stderr, tt.says)
+			require.Empty(t, stdout)
+			left, err := os.ReadDir(data)
+			require.NoError(t, err)
+			require.Empty(t, left, "nothing was begun")
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package headless
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/acp"
+	"github.com/steno-io/steno/schema/wire/jsontree"
+)
+
+// Policy decides what an agent asks permission for. There is no default: nobody sits in front of the run.
+type Policy string
+
+// Policies, as they are recorded.
+const (
+	Deny        Policy = "deny"
+	AllowOnce   Policy = "allow_once"
+	AllowAlways Policy = "allow_always"
+	Ask         Policy = schema.PolicyAsk // somebody decides each time, or a fallback at a deadline
+)
+
+// ParsePolicy reads a policy, with hyphens or underscores.
+func ParsePolicy(s string) (Policy, error) {
+	switch p := Policy(strings.ReplaceAll(s, "-", "_")); p {
+	case Deny, AllowOnce, AllowAlways, Ask:
+		return p, nil
+	}
+	return "", fmt.Errorf("parse policy %q: want deny, allow-once, allow-always or ask", s)
+}
+
+// Permissions say how permission requests are answered. The last three belong to Ask.
+type Permissions struct {
+	Policy   Policy
+	Approver Approver
+	Deadline time.Duration // for an answer
+	Fallback Policy        // what decides then; not Ask
+}
+
+// Approver is who is asked. Ask returns when somebody has decided, or ctx ends, or with the reason why
+// nobody can be asked. It is called by several goroutines.
+type Approver interface {
+	Ask(ctx context.Context, q Question) (Decision, error)
+}
+
+// Question is what an agent wants to be allowed.
+type Question struct {
+	Request string // id of the permission request, as JSON
+	Session string // the agent's id of it
+	CallID  string // of the tool call; empty if the agent names none
+	Title   string // of the tool call
+}
+
+// Decision is what somebody has decided.
+type Decision struct {
+	Approved bool
+	By       string // who did
+	Note     string // in their words
+	// Intervention is the id of the intervention that brought it; empty if none did.
+	Intervention string
+}
+
+// option is one of the answers that an agent offers.
+type option struct{ id, kind string }
+
+// preference lists the kinds of option that a policy takes, the best first. None grants more than the
+// policy says; where nothing that grants is offered, the tool call is denied.
+var preference = map[Policy][]string{
+	Deny:        {acp.RejectOnce, acp.RejectAlways},
+	AllowOnce:   {acp.AllowOnce, acp.RejectOnce, acp.RejectAlways},
+	AllowAlways: {acp.AllowAlways, acp.AllowOnce, acp.RejectOnce, acp.RejectAlways},
+}
+
+// choose gives the id of the option that the policy takes; ok is false where there is none.
+func (p Policy) choose(options []option) (id string, ok bool) {
+	for _, kind := range preference[p] {
+		for _, o := range options {
+			if o.kind == kind {
+				return o.id, true
+			}
+		}
+	}
+	return "", false
+}
+
+// permission answers a permission request by the policy, or has somebody asked.
+func (c *client) permission(id []byte, params jsontree.Value) {
+	var options []option
+	for o := range params.Get("options").Children() {
+		if name, ok := o.Get("optionId").Text(); ok {
+			kind, _ := o.Get("kind").Text()
+			options = append(options, option{name, kind})
+		}
+	}
+	c.mu.Lock()
+	hushed := c.hushed
+	c.mu.Unlock()
+	policy := c.options.Permissions.Policy
+	switch {
+	case hushed:
+		c.reply(id)(outcome("", false), nil)
+	case policy != Ask:
+		c.reply(id)(outcome(policy.choose(options)), nil)
+	default:
+		q := Question{Request: string(id)}
+		q.Session, _ = params.Get("sessionId").Text()
+		q.CallID, _ = params.Get("toolCall").Get("toolCallId").Text()
+		q.Title, _ = params.Get("toolCall").Get("title").Text()
+		c.later(c.turn, id, func(ctx context.Context) (any, *failure) { return c.consult(ctx, q, options) })
+	}
+}
+
+// consult asks, and records who decided before the agent is told.
+func (c *client) consult(ctx context.Context, q Question, options []option) (any, *failure) {
+	p := c.options.Permissions
+	limited, cancel := context.WithTimeout(ctx, p.Deadline)
+	defer cancel()
+	d, err := p.Approver.Ask(limited, q)
+	if err != nil && ctx.Err() != nil { // cancelled: nobody has decided
+		return outcome("", false), nil
+	}
+	info := schema.DecisionInfo{Request: []byte(q.Request), Approved: d.Approved, By: d.By, Note: d.Note, Intervention: d.Intervention}
+	policy := Deny
+	switch {
+	case err != nil:
+		policy = p.Fallback
+		info = schema.DecisionInfo{Request: info.Request, Fallback: string(policy)}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			info.Error = err.Error()
+		}
+	case d.Approved:
+		policy = AllowOnce
+	}
+	if c.options.Journal != nil {
+		if err := c.options.Journal.Control(ctx, schema.TypeDecision, time.Now(), info); err != nil {
+			return nil, refuse(acp.CodeInternal, "the decision cannot be recorded: %v", err)
+		}
+	}
+	return outcome(policy.choose(options)), nil
+}
