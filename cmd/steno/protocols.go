@@ -16,7 +16,7 @@ func translators() (current map[schema.Protocol]translate.Translator, kept []tra
 	return map[schema.Protocol]translate.Translator{
 		schema.ACP: acp.Translator{},
 		schema.A2A: a2a.Translator{},
-	}, nil
+	}, []translate.Translator{acp.First{}}
 }
 
 func protocols() *translate.Catalogue {

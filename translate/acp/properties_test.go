@@ -39,10 +39,7 @@ func TestEveryCaseHasTheProperties(t *testing.T) {
 	data, err := os.ReadFile("testdata/cases.jsonl")
 	require.NoError(t, err)
 	translatetest.Cases(t, "ACP-", "testdata/cases.jsonl", func(t *testing.T, c translatetest.Case) []schema.Event {
-		var fs []schema.Frame
-		for i, raw := range c.Frames {
-			fs = append(fs, caseFrame(t, raw, uint64(i)+1))
-		}
+		fs := caseFrames(t, c)
 		translatetest.Properties(t, Translator{}, fs)
 		fold := Translator{}.Fold(testIdentity)
 		var events []schema.Event

@@ -18,16 +18,20 @@ type session struct {
 	prompts  []prompt          // that wait for their answer, oldest first
 	answered string            // text of the prompt that was answered last
 	turns    uint64            // turns that ended
+	working  bool              // the agent said that it works, and has not said that it is idle
 	stored   map[storedKey]int // messages stored under a peer's id
 	tools    map[string]int    // tools opened under a peer's id
 	title    string
 	cwd      string
 }
 
-// prompt is a prompt that waits for its answer.
+// prompt is a prompt whose turn has not ended.
 type prompt struct {
-	key  requestKey
-	text string
+	key      requestKey
+	text     string
+	accepted bool   // answered by version 2's agent, which then works on it
+	id       string // that it was given with that
+	failed   bool   // its turn failed before it was answered
 }
 
 func newSession(ordinal uint32, id string) *session {
@@ -48,6 +52,9 @@ type lane struct {
 	streams [3]*stream
 	tools   map[string]*tool // by the peer's id, the newest of each
 	order   []*tool
+
+	gathered []*gathered // pieces of what is no message, by first frame
+	state    string      // that the agent said last, where a history is replayed
 }
 
 // Streams of a lane.
@@ -89,7 +96,7 @@ func (s *session) lane() *lane {
 // agentFlags are the flags of what the agent sends of itself, or is answered, now: late where a turn
 // has ended and none is in progress. Replayed history is not late.
 func (s *session) agentFlags() translate.FlagSet {
-	if s.replay == nil && s.turns > 0 && len(s.prompts) == 0 {
+	if s.replay == nil && s.turns > 0 && len(s.prompts) == 0 && !s.working {
 		return translate.Of(schema.FlagLate)
 	}
 	return 0
@@ -110,12 +117,17 @@ func (x *fold) named(object jsontree.Value) (s *session, ok bool) {
 }
 
 func (x *fold) session(id string) *session {
+	x.active = x.seen(id)
+	return x.active
+}
+
+// seen counts a session in by first sight, without naming it.
+func (x *fold) seen(id string) *session {
 	ordinal, ok := x.ordinals[id]
 	if !ok {
 		ordinal = uint32(len(x.sessions))
 		x.ordinals[id] = ordinal
 		x.sessions = append(x.sessions, newSession(ordinal, id))
 	}
-	x.active = x.sessions[ordinal]
-	return x.active
+	return x.sessions[ordinal]
 }

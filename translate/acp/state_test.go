@@ -14,13 +14,13 @@ import (
 
 // All else is saved.
 func TestWhatAFoldLeavesOut(t *testing.T) {
-	require.Equal(t, []string{"Stamp.dst", "Stamp.id", "Stamp.space", "fold.frame", "fold.id", "fold.reader"}, translatetest.Unsaved[fold]())
+	require.Equal(t, []string{"Stamp.dst", "Stamp.id", "Stamp.space", "fold.first", "fold.frame", "fold.id", "fold.reader", "fold.version"}, translatetest.Unsaved[fold]())
 }
 
 // busy is a fold with something open everywhere: turns, messages with and without ids, replayed history,
 // tools that wait and run, requests of both sides, a run of noise, a line of two objects.
 func busy() *fold {
-	fold := newFold(testIdentity)
+	fold := newFold(testIdentity, Version)
 	update := func(session, body string) string {
 		return `{"method":"session/update","params":{"sessionId":"` + session + `","update":{` + body + `}}}`
 	}
@@ -59,7 +59,7 @@ func FuzzRestore(f *testing.F) {
 	state := busy().AppendState(nil)
 	const form = 16 // bytes that say the form stand before the rest
 	f.Add(state[form:])
-	f.Add(newFold(testIdentity).AppendState(nil)[form:])
+	f.Add(newFold(testIdentity, Version).AppendState(nil)[form:])
 	f.Fuzz(func(t *testing.T, body []byte) {
 		translatetest.Unsure(t, Translator{}, append(state[:form:form], body...))
 	})
@@ -69,7 +69,7 @@ func FuzzRestore(f *testing.F) {
 func answering(n int) *fold {
 	const word = " word"
 	f := frames(`{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + word + `"}}}}`)[0]
-	fold := newFold(testIdentity)
+	fold := newFold(testIdentity, Version)
 	var dst []schema.Event
 	for range n / len(word) {
 		dst = fold.Step(dst[:0], &f)
