@@ -122,7 +122,10 @@ func (x *fold) openStream(s *session, l *lane, kind acp.Stream, id []byte) *stre
 		if len(id) == 0 || o.PeerID == string(id) {
 			return o
 		}
-		x.closeStream(s, l, o, schema.BoundaryMessageID, 0)
+		if beside := l.find(i, string(id)); beside != nil {
+			return beside
+		}
+		x.another(s, l, o, string(id))
 	}
 	o := &stream{index: i}
 	o.Role, o.Channel, o.Flags, o.PeerID = kind.Role, kind.Channel, l.flags, string(id)
@@ -137,12 +140,28 @@ func (x *fold) openStream(s *session, l *lane, kind acp.Stream, id []byte) *stre
 	return o
 }
 
+// another makes room for a message of another id than the open one's, which ends. In version 2, where
+// messages may be told at once, an id that comes back shows that they are: from then on the open one stays
+// open beside it, so that pieces that take turns are no messages each. A new id ends them all.
+func (x *fold) another(s *session, l *lane, o *stream, id string) {
+	if x.upserts() && s.uses(l, o.index, id) > 0 {
+		l.streams[o.index] = nil
+		l.beside = append(l.beside, o)
+		return
+	}
+	for _, open := range l.open() {
+		if open.index == o.index {
+			x.closeStream(s, l, open, schema.BoundaryMessageID, 0)
+		}
+	}
+}
+
 // uses counts the messages of a stream that have had the id: those stored, and one that is open in the
 // session's other lane.
 func (s *session) uses(l *lane, stream int, id string) int {
 	n := s.stored[storedKey{stream, id}]
 	for _, other := range s.lanes() {
-		if o := other.streams[stream]; other != l && o != nil && o.PeerID == id {
+		if other != l && other.find(stream, id) != nil {
 			n++
 		}
 	}
@@ -166,13 +185,14 @@ func (x *fold) closeStreams(s *session, l *lane, boundary schema.Boundary, flags
 	x.endGathered(s, l, flags)
 }
 
-// closeStream gives the message; chunks that said nothing, or nothing new, give one Raw instead.
+// closeStream gives the message; chunks that said nothing, or nothing new, give one Raw instead. What was
+// typed and taken back is a message without text: it ends what is live.
 func (x *fold) closeStream(s *session, l *lane, o *stream, boundary schema.Boundary, flags translate.FlagSet) {
-	l.streams[o.index] = nil
+	l.drop(o)
 	flags |= o.Flags
 	echo := o.Role == schema.User && l == s.live && s.echoed(o)
 	switch {
-	case o.Empty():
+	case o.Empty() && (o.Next() == 0 || o.Role == schema.User):
 		x.emit(s, &schema.Raw{Source: updateSource(o.variant), Value: joinPayloads(o.payloads)}, o.Frames(), flags)
 	case echo:
 		flags |= translate.Of(schema.FlagEcho)
@@ -181,7 +201,11 @@ func (x *fold) closeStream(s *session, l *lane, o *stream, boundary schema.Bound
 		if o.PeerID != "" {
 			s.stored[storedKey{o.index, o.PeerID}]++
 		}
-		x.emit(s, o.Message(boundary), o.Frames(), flags)
+		m := o.Message(boundary)
+		if x.upserts() && l == s.live {
+			s.remember(o.index, o.PeerID, m)
+		}
+		x.emit(s, m, o.Frames(), flags)
 	}
 }
 

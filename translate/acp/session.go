@@ -14,13 +14,14 @@ type session struct {
 	ordinal  uint32
 	id       string
 	live     *lane
-	replay   *lane             // while the agent answers a session/load or session/resume
-	prompts  []prompt          // that wait for their answer, oldest first
-	answered string            // text of the prompt that was answered last
-	turns    uint64            // turns that ended
-	working  bool              // the agent said that it works, and has not said that it is idle
-	stored   map[storedKey]int // messages stored under a peer's id
-	tools    map[string]int    // tools opened under a peer's id
+	replay   *lane                // while the agent answers a session/load or session/resume
+	prompts  []prompt             // that wait for their answer, oldest first
+	answered string               // text of the prompt that was answered last
+	turns    uint64               // turns that ended
+	working  bool                 // the agent said that it works, and has not said that it is idle
+	stored   map[storedKey]int    // messages stored under a peer's id
+	said     map[storedKey]string // of version 2: digests of what the messages said last
+	tools    map[string]int       // tools opened under a peer's id
 	title    string
 	cwd      string
 }
@@ -50,6 +51,7 @@ func (s *session) lanes() []*lane {
 type lane struct {
 	flags   translate.FlagSet
 	streams [3]*stream
+	beside  []*stream        // of version 2: others that are open beside those
 	tools   map[string]*tool // by the peer's id, the newest of each
 	order   []*tool
 
@@ -81,8 +83,31 @@ func (l *lane) open() []*stream {
 			open = append(open, o)
 		}
 	}
+	open = append(open, l.beside...)
 	slices.SortFunc(open, func(a, b *stream) int { return cmp.Compare(a.First(), b.First()) })
 	return open
+}
+
+// find is the open message of a stream that has the id; nil if there is none.
+func (l *lane) find(stream int, id string) *stream {
+	if o := l.streams[stream]; o != nil && o.PeerID == id {
+		return o
+	}
+	for _, o := range l.beside {
+		if o.index == stream && o.PeerID == id {
+			return o
+		}
+	}
+	return nil
+}
+
+// drop takes a message that ends out of the open ones.
+func (l *lane) drop(o *stream) {
+	if l.streams[o.index] == o {
+		l.streams[o.index] = nil
+		return
+	}
+	l.beside = slices.DeleteFunc(l.beside, func(other *stream) bool { return other == o })
 }
 
 // lane is where the agent's updates of the session go now.

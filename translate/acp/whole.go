@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"crypto/sha256"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 
 // whole folds an upsert of a message: what it says is all that the message says, until chunks add to it.
 // One that gives no content, or none to a message that is not open, only stands for itself. A message
-// that was stored is not opened anew: its next revision comes whole. ok is false if the upsert cannot be
+// that was stored is not opened anew: its next revision comes whole, unless it says the same. ok is false if the upsert cannot be
 // read.
 func (x *fold) whole(s *session, l *lane, kind acp.Stream, variant string, update jsontree.Value, flags translate.FlagSet) (ok bool) {
 	id, content := string(idText(update.Get("messageId"))), update.Get("content")
@@ -24,7 +25,7 @@ func (x *fold) whole(s *session, l *lane, kind acp.Stream, variant string, updat
 		says = true
 		break
 	}
-	open := l.streams[i] != nil && l.streams[i].PeerID == id
+	open := l.find(i, id) != nil
 	switch {
 	case !content.Present() || !says && !open:
 		x.rawHere(s, updateSource(variant), x.payload(update), flags)
@@ -112,7 +113,6 @@ func blocksText(content jsontree.Value) (text string, plain bool) {
 func (x *fold) revise(s *session, l *lane, kind acp.Stream, id string, content jsontree.Value, flags translate.FlagSet) {
 	i := streamIndex(kind)
 	n := s.uses(l, i, id) + 1
-	s.stored[storedKey{i, id}]++
 	o := translate.OpenText{ID: id + "#" + strconv.Itoa(n), Role: kind.Role, Channel: kind.Channel}
 	for block := range content.Children() {
 		if t, ok := block.Get("text").Text(); ok && block.Get("type").Is(acp.ContentText) {
@@ -123,7 +123,28 @@ func (x *fold) revise(s *session, l *lane, kind acp.Stream, id string, content j
 	}
 	m := o.Message(schema.BoundaryWhole)
 	if l == s.live { // history tells again what was said
+		if !s.remember(i, id, m) {
+			return
+		}
 		m.Revision = uint64(n)
 	}
+	s.stored[storedKey{i, id}]++
 	x.emitHere(s, m, flags|translate.Of(schema.FlagIDReused))
+}
+
+// remember keeps what a message said last, and reports whether that is new.
+func (s *session) remember(stream int, id string, m *schema.Message) bool {
+	h := sha256.New()
+	h.Write([]byte(m.Text))
+	h.Write([]byte{0})
+	h.Write(m.Content)
+	key, digest := storedKey{stream, id}, string(h.Sum(nil)[:16])
+	if s.said[key] == digest {
+		return false
+	}
+	if s.said == nil {
+		s.said = map[storedKey]string{}
+	}
+	s.said[key] = digest
+	return true
 }
