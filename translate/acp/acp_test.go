@@ -3,6 +3,7 @@ package acp
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,10 +44,19 @@ func TestEveryFrameHasOneRaw(t *testing.T) {
 	}
 }
 
-// What the first version made of a connection of version 1 of the protocol, the current one makes of it.
+// changed are the golden files of the first version that the current one reads otherwise: a connection of
+// version 2 of the protocol, pieces that are joined now, tokens, a subagent, the end of a question.
+var changed = []string{"version2", "upserts", "pieces", "subagent", "asks"}
+
+// Of everything else the current version makes what the first one made.
 func TestWhatTheFirstVersionPinnedStays(t *testing.T) {
 	for file, fs := range goldens(t, "acp-1") {
-		require.Equal(t, string(translatetest.Encode(translatetest.Fold(First{}, fs))),
-			strings.ReplaceAll(string(translatetest.Encode(translatetest.Fold(Translator{}, fs))), `"translator":"`+Version+`"`, `"translator":"`+FirstVersion+`"`), file)
+		first := string(translatetest.Encode(translatetest.Fold(First{}, fs)))
+		current := strings.ReplaceAll(string(translatetest.Encode(translatetest.Fold(Translator{}, fs))), `"translator":"`+Version+`"`, `"translator":"`+FirstVersion+`"`)
+		if slices.Contains(changed, strings.TrimSuffix(filepath.Base(file), ".golden")) {
+			require.NotEqual(t, first, current, file)
+		} else {
+			require.Equal(t, first, current, file)
+		}
 	}
 }
