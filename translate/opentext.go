@@ -42,6 +42,16 @@ func (o *OpenText) AddText(text string) (index uint64) {
 	if text == "" {
 		return o.next
 	}
+	o.Append(text)
+	o.next++
+	return o.next - 1
+}
+
+// Append appends text that has no delta of its own and takes no index.
+func (o *OpenText) Append(text string) {
+	if text == "" {
+		return
+	}
 	from := len(o.text)
 	o.text = append(o.text, text...)
 	if last := len(o.parts) - 1; last >= 0 && o.parts[last].json == nil {
@@ -49,8 +59,6 @@ func (o *OpenText) AddText(text string) (index uint64) {
 	} else {
 		o.parts = append(o.parts, part{from: from, to: len(o.text)})
 	}
-	o.next++
-	return o.next - 1
 }
 
 // AddPart appends a part that is not text.

@@ -12,7 +12,7 @@ import (
 // translators is the one place where protocols are wired: of each the translator of new captures, then the
 // other versions that this build has: those that captures still name, and those that are tried.
 var translators = map[schema.Protocol][]translate.Translator{
-	schema.ACP: {acp.Translator{}},
+	schema.ACP: {acp.Translator{}, acp.First{}},
 	schema.A2A: {a2a.Translator{}},
 }
 

@@ -43,7 +43,7 @@ func TestSearch(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Equal(t, `Repo Story Request
 `+goose+`
-  156  agent  2026-06-12 15:29:33 UTC
+  157  agent  2026-06-12 15:29:33 UTC
        `, stdout[:strings.Index(stdout, "…")])
 	require.Contains(t, stdout, "A permission dialog waiting for human input?")
 	require.NotContains(t, stdout, "\x1b")
@@ -52,18 +52,18 @@ func TestSearch(t *testing.T) {
 	found := hits(t, ok(t, "search", "--data", data, "--json", `"permission dialog"`))
 	require.Len(t, found, 1)
 	require.Equal(t, goose, found[0].Summary.Key)
-	require.Equal(t, uint64(156), found[0].Seq)
+	require.Equal(t, uint64(157), found[0].Seq)
 	match := found[0].Matches[0]
 	require.Equal(t, "permission dialog", found[0].Snippet[match[0]:match[1]])
 
-	shown := ok(t, "show", goose, "--data", data, "--from", "156")
+	shown := ok(t, "show", goose, "--data", data, "--from", "157")
 	require.Contains(t, shown, "A permission dialog waiting for human input?")
 	require.Less(t, strings.Count(shown, "\n"), strings.Count(ok(t, "show", goose, "--data", data), "\n")/2)
-	from := events(t, ok(t, "show", goose, "--data", data, "--from", "156", "--json"))
-	require.Equal(t, uint64(156), from[0].StoreSeq)
+	from := events(t, ok(t, "show", goose, "--data", data, "--from", "157", "--json"))
+	require.Equal(t, uint64(157), from[0].StoreSeq)
 	_, stderr, code = runHere(t, "show", goose, "--data", data, "--from", "99999")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, stderr, "--from 99999: the last event of "+goose+" has number 158")
+	require.Contains(t, stderr, "--from 99999: the last event of "+goose+" has number 160")
 
 	all := hits(t, ok(t, "search", "--data", data, "--json", "--limit", "0", "the"))
 	require.Greater(t, len(all), 5)

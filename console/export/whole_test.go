@@ -189,7 +189,7 @@ func TestAPartSaysThatItIsOne(t *testing.T) {
 // outputs, what was asked and decided.
 func TestExportsOfEveryPinnedCapture(t *testing.T) {
 	said := 0
-	for _, pattern := range []string{"acp/testdata/acp-1/*.golden", "a2a/testdata/a2a-1/*.golden"} {
+	for _, pattern := range []string{"acp/testdata/acp-*/*.golden", "a2a/testdata/a2a-1/*.golden"} {
 		files, err := filepath.Glob(filepath.Join("../../translate", pattern))
 		require.NoError(t, err)
 		require.NotEmpty(t, files)

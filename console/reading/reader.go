@@ -111,7 +111,8 @@ func (r *Reader) elsewhere(e *schema.Event, source string) bool {
 	case acp.MethodSessionPrompt + "/request":
 		return r.asked.Frame == e.WorkerSeq
 	case acp.MethodSessionPrompt, updatePrefix + acp.ToolCall, updatePrefix + acp.ToolCallUpdate,
-		updatePrefix + acp.UserMessageChunk, updatePrefix + acp.AgentMessageChunk, updatePrefix + acp.AgentThoughtChunk:
+		updatePrefix + acp.UserMessageChunk, updatePrefix + acp.AgentMessageChunk, updatePrefix + acp.AgentThoughtChunk,
+		updatePrefix + acp.UserMessage, updatePrefix + acp.AgentMessage, updatePrefix + acp.AgentThought:
 		return true
 	}
 	return false

@@ -116,7 +116,9 @@ func TestWhatIsOpenHasItsText(t *testing.T) {
 // Of all pinned captures: what pieces say is what was typed, by the ephemeral events alone.
 func TestPiecesAreWhatWasTyped(t *testing.T) {
 	typed := 0
-	for dir, tr := range map[string]translate.Translator{"acp/testdata/acp-1": acp.Translator{}, "a2a/testdata/a2a-1": a2a.Translator{}} {
+	for dir, tr := range map[string]translate.Translator{
+		"acp/testdata/acp-1": acp.First{}, "acp/testdata/acp-2": acp.Translator{}, "a2a/testdata/a2a-1": a2a.Translator{},
+	} {
 		files, err := filepath.Glob(filepath.Join("../../translate", dir, "*.golden"))
 		require.NoError(t, err)
 		require.NotEmpty(t, files)

@@ -1,7 +1,9 @@
 package acp
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,12 +19,24 @@ func TestCases(t *testing.T) {
 	translatetest.Cases(t, "ACP-", "testdata/cases.jsonl", func(t *testing.T, c translatetest.Case) []schema.Event {
 		fold := Translator{}.Fold(testIdentity)
 		var events []schema.Event
-		for i, raw := range c.Frames {
-			f := caseFrame(t, raw, uint64(i)+1)
+		for _, f := range caseFrames(t, c) {
 			events = fold.Step(events, &f)
 		}
 		return fold.End(events)
 	})
+}
+
+// caseFrames are the frames of a case. One that begins its connection itself needs nothing before.
+func caseFrames(t *testing.T, c translatetest.Case) (frames []schema.Frame) {
+	t.Helper()
+	lines := slices.Concat(c.Before, c.Frames)
+	if bytes.Contains(c.Frames[0], []byte(`initialize`)) {
+		lines = c.Frames
+	}
+	for i, raw := range lines {
+		frames = append(frames, caseFrame(t, raw, uint64(i)+1))
+	}
+	return frames
 }
 
 // caseFrame reads a frame as the cases write it.

@@ -14,6 +14,7 @@ import (
 type stream struct {
 	translate.OpenText
 	index    int
+	variant  string // of the first payload
 	payloads []schema.JSON
 	size     int // of the payloads, in bytes
 }
@@ -28,9 +29,15 @@ func (x *fold) newMessageID() string {
 	return x.id.UUID(name).String()
 }
 
-// chunkVariants are the updates that feed each stream.
-var chunkVariants = [3]string{
-	userStream: acp.UserMessageChunk, answerStream: acp.AgentMessageChunk, thoughtStream: acp.AgentThoughtChunk,
+// chunkVariant is the update that adds to the stream.
+func chunkVariant(kind acp.Stream) string {
+	switch {
+	case kind.Role == schema.User:
+		return acp.UserMessageChunk
+	case kind.Channel == schema.Thought:
+		return acp.AgentThoughtChunk
+	}
+	return acp.AgentMessageChunk
 }
 
 func streamIndex(s acp.Stream) int {
@@ -56,7 +63,7 @@ func (x *fold) chunk(s *session, l *lane, kind acp.Stream, update jsontree.Value
 	o.Flags |= flags | x.flags
 	o.AddFrame(x.seq)
 	if o.Empty() || kind.Role == schema.User {
-		o.keep(x.payload(update), x.frame)
+		x.keep(o, chunkVariant(kind), update)
 	}
 	if !isText {
 		o.AddPart(x.part(content))
@@ -69,10 +76,18 @@ func (x *fold) chunk(s *session, l *lane, kind acp.Stream, update jsontree.Value
 	return true
 }
 
-// keep keeps a chunk's payload; by reference, where together they are more than a Raw holds itself.
-func (o *stream) keep(payload schema.JSON, f *schema.Frame) {
+// keep keeps an update's payload; by reference, where together they are more than a Raw holds itself. One
+// of another variant than the first keeps its tag.
+func (x *fold) keep(o *stream, variant string, update jsontree.Value) {
+	if len(o.payloads) == 0 {
+		o.variant = variant
+	}
+	payload := x.payload(update)
+	if variant != o.variant {
+		payload = x.value(update)
+	}
 	if o.size+len(payload) > translate.MaxInlineValue-2 {
-		payload = translate.Reference(f)
+		payload = translate.Reference(x.frame)
 	}
 	o.size += len(payload) + 1
 	o.payloads = append(o.payloads, payload)
@@ -107,7 +122,10 @@ func (x *fold) openStream(s *session, l *lane, kind acp.Stream, id []byte) *stre
 		if len(id) == 0 || o.PeerID == string(id) {
 			return o
 		}
-		x.closeStream(s, l, o, schema.BoundaryMessageID, 0)
+		if beside := l.find(i, string(id)); beside != nil {
+			return beside
+		}
+		x.another(s, l, o, string(id))
 	}
 	o := &stream{index: i}
 	o.Role, o.Channel, o.Flags, o.PeerID = kind.Role, kind.Channel, l.flags, string(id)
@@ -122,12 +140,28 @@ func (x *fold) openStream(s *session, l *lane, kind acp.Stream, id []byte) *stre
 	return o
 }
 
+// another makes room for a message of another id than the open one's, which ends. In version 2, where
+// messages may be told at once, an id that comes back shows that they are: from then on the open one stays
+// open beside it, so that pieces that take turns are no messages each. A new id ends them all.
+func (x *fold) another(s *session, l *lane, o *stream, id string) {
+	if x.upserts() && s.uses(l, o.index, id) > 0 {
+		l.streams[o.index] = nil
+		l.beside = append(l.beside, o)
+		return
+	}
+	for _, open := range l.open() {
+		if open.index == o.index {
+			x.closeStream(s, l, open, schema.BoundaryMessageID, 0)
+		}
+	}
+}
+
 // uses counts the messages of a stream that have had the id: those stored, and one that is open in the
 // session's other lane.
 func (s *session) uses(l *lane, stream int, id string) int {
 	n := s.stored[storedKey{stream, id}]
 	for _, other := range s.lanes() {
-		if o := other.streams[stream]; other != l && o != nil && o.PeerID == id {
+		if other != l && other.find(stream, id) != nil {
 			n++
 		}
 	}
@@ -143,43 +177,48 @@ func (x *fold) closeNameless(s *session, l *lane, boundary schema.Boundary) {
 	}
 }
 
-// closeStreams ends all of the lane's messages.
+// closeStreams ends all of the lane's messages, and what else is in pieces.
 func (x *fold) closeStreams(s *session, l *lane, boundary schema.Boundary, flags translate.FlagSet) {
 	for _, o := range l.open() {
 		x.closeStream(s, l, o, boundary, flags)
 	}
+	x.endGathered(s, l, flags)
 }
 
-// closeStream gives the message; chunks that said nothing, or nothing new, give one Raw instead.
+// closeStream gives the message; chunks that said nothing, or nothing new, give one Raw instead. What was
+// typed and taken back is a message without text: it ends what is live.
 func (x *fold) closeStream(s *session, l *lane, o *stream, boundary schema.Boundary, flags translate.FlagSet) {
-	l.streams[o.index] = nil
+	l.drop(o)
 	flags |= o.Flags
-	echo := o.Role == schema.User && l == s.live && !o.Mixed() && s.echoed(o.Text())
+	echo := o.Role == schema.User && l == s.live && s.echoed(o)
 	switch {
-	case o.Empty():
-		x.emit(s, &schema.Raw{Source: updateSource(chunkVariants[o.index]), Value: joinPayloads(o.payloads)}, o.Frames(), flags)
+	case o.Empty() && (o.Next() == 0 || o.Role == schema.User):
+		x.emit(s, &schema.Raw{Source: updateSource(o.variant), Value: joinPayloads(o.payloads)}, o.Frames(), flags)
 	case echo:
 		flags |= translate.Of(schema.FlagEcho)
-		x.emit(s, &schema.Raw{Source: updateSource(chunkVariants[o.index]), Value: joinPayloads(o.payloads)}, o.Frames(), flags)
+		x.emit(s, &schema.Raw{Source: updateSource(o.variant), Value: joinPayloads(o.payloads)}, o.Frames(), flags)
 	default:
 		if o.PeerID != "" {
 			s.stored[storedKey{o.index, o.PeerID}]++
 		}
-		x.emit(s, o.Message(boundary), o.Frames(), flags)
+		m := o.Message(boundary)
+		if x.upserts() && l == s.live {
+			s.remember(o.index, o.PeerID, m)
+		}
+		x.emit(s, m, o.Frames(), flags)
 	}
 }
 
-// echoed reports whether the text is that of a prompt of the turn in progress, or of the last one.
-func (s *session) echoed(text string) bool {
-	if text == "" {
-		return false
-	}
+// echoed reports whether the user's words are those of a prompt of the turn in progress, or of the last
+// one. Words with more than text are, if the agent answered the prompt with their id.
+func (s *session) echoed(o *stream) bool {
+	text := o.Text()
 	for _, p := range s.prompts {
-		if p.text == text {
+		if p.text == text && (text != "" && !o.Mixed() || p.id != "" && p.id == o.PeerID) {
 			return true
 		}
 	}
-	return len(s.prompts) == 0 && s.answered == text
+	return text != "" && !o.Mixed() && len(s.prompts) == 0 && s.answered == text
 }
 
 // joinPayloads is one payload, or several as an array.

@@ -55,19 +55,27 @@ func (x *fold) ended() {
 
 // initialized takes the dialect from what the agent answered: 2, or 1 for anything else.
 func (x *fold) initialized(result jsontree.Value) {
-	x.dialect = "1"
-	if string(result.Get("protocolVersion").Raw()) == "2" {
-		x.dialect = "2"
+	x.dialect = dialect1
+	if string(result.Get("protocolVersion").Raw()) == dialect2 {
+		x.dialect = dialect2
 	}
-	if name, ok := result.Get("agentInfo").Get("name").Text(); ok {
+	info := result.Get("agentInfo")
+	if x.upserts() {
+		info = result.Get("info")
+	}
+	if name, ok := info.Get("name").Text(); ok {
 		x.agent = name
 	}
 }
 
 // titled takes a session's title; null clears it.
-func (x *fold) titled(s *session, title jsontree.Value) {
-	if text, ok := title.Text(); ok || title.Present() && !title.Given() {
-		s.title = text
+func (x *fold) titled(s *session, title jsontree.Value) { patch(&s.title, title) }
+
+// patch takes over what an upsert says of a text: absent leaves it, null clears it, a string replaces it.
+// Anything else leaves it too.
+func patch(text *string, v jsontree.Value) {
+	if next, ok := v.Text(); ok || v.Present() && !v.Given() {
+		*text = next
 	}
 }
 

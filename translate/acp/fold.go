@@ -11,14 +11,17 @@ import (
 // fold is the state of one connection.
 type fold struct {
 	id       schema.Identity `state:"-"`
+	version  string          `state:"-"` // of the translator
+	first    bool            `state:"-"` // that is FirstVersion
 	stamp    translate.Stamp
 	reader   jsontree.Reader `state:"-"`
 	dialect  string
 	sessions []*session        // by ordinal; 0 is the connection
 	ordinals map[string]uint32 // by the peer's session id
 	requests map[requestKey]*request
-	run      run      // lines that still join
-	active   *session // the session named last
+	elicited map[string]*session // by the id of a question that ends with a notification
+	run      run                 // lines that still join
+	active   *session            // the session named last
 	agent    string
 	labels   map[string]string
 	policy   string // that answers permission requests; empty: the client does
@@ -77,7 +80,7 @@ func (x *fold) finish() {
 	for _, s := range x.sessions {
 		for _, l := range s.lanes() {
 			x.closeStreams(s, l, schema.BoundaryEnd, translate.Of(schema.FlagPartial))
-			x.interruptTools(s, l)
+			x.interruptTools(s, l, nil)
 		}
 	}
 }
@@ -119,7 +122,7 @@ func (x *fold) emitHere(s *session, kind schema.Kind, flags translate.FlagSet) {
 }
 
 func (x *fold) source(s *session) schema.Source {
-	return schema.Source{Protocol: schema.ACP, Dialect: x.dialect, SessionID: s.id, Translator: Version}
+	return schema.Source{Protocol: schema.ACP, Dialect: x.dialect, SessionID: s.id, Translator: x.version}
 }
 
 // Open implements translate.Fold.
@@ -138,6 +141,11 @@ func (x *fold) Open() translate.Open {
 				open.Messages = append(open.Messages, translate.OpenMessage{
 					Session: s.ordinal, MessageID: o.ID, Role: o.Role, Channel: o.Channel, Text: o.Text(), Next: o.Next(),
 				})
+			}
+			for _, g := range l.gathered {
+				if n := x.unnamed(g.frames, counted); n > 0 {
+					open.Frames[s.ordinal] += n
+				}
 			}
 			for _, t := range l.order {
 				if !t.phase.Phase.Ended() {

@@ -47,7 +47,11 @@ type ask struct {
 // permission folds what the agent asks for; the tool waits from here on.
 func (x *fold) permission(v jsontree.Value, r *request) {
 	params := v.Get("params")
-	call := params.Get("toolCall")
+	call, title := params.Get("toolCall"), ""
+	if x.upserts() {
+		call = subjectCall(params.Get("subject"))
+		title, _ = params.Get("title").Text()
+	}
 	a := &ask{offered: translate.Bounded(x.frame, translate.Whole(params.Get("options").Raw())), options: map[string]string{}}
 	if a.offered == nil {
 		a.offered = schema.JSON("[]")
@@ -62,13 +66,27 @@ func (x *fold) permission(v jsontree.Value, r *request) {
 	if id := string(idText(call.Get("toolCallId"))); id != "" {
 		t := x.tool(r.s, r.s.lane(), id, false)
 		a.toolID, a.tool = id, t
-		t.describe(call)
+		if x.upserts() {
+			t.patch(call)
+		} else {
+			t.describe(call)
+		}
+		t.asked = title
 		t.move(x.frame.At, schema.ToolPhase{
 			Phase: schema.WaitingConfirmation, ApprovalID: string(translate.Whole(v.Get("id").Raw())),
 		})
 		x.showTool(r.s, t, flags)
 	}
 	x.rawHere(r.s, acp.MethodRequestPermission, x.value(params), flags)
+}
+
+// subjectCall is what a permission request of version 2 says of a tool call: the call itself, or for a
+// command the object that names it.
+func subjectCall(subject jsontree.Value) jsontree.Value {
+	if subject.Get("type").Is(acp.SubjectToolCall) {
+		return subject.Get("toolCall")
+	}
+	return subject
 }
 
 // decision folds the answer to a permission request, whoever gave it.

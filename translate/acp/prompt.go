@@ -26,7 +26,7 @@ func (x *fold) prompt(params jsontree.Value, s *session, key *requestKey) {
 		}, 0)
 	}
 	if key != nil {
-		s.prompts = append(s.prompts, prompt{*key, text})
+		s.prompts = append(s.prompts, prompt{key: *key, text: text})
 	}
 	x.rawHere(s, sourcePromptRequest, x.value(params), 0)
 }
@@ -68,9 +68,10 @@ func (x *fold) endTurn(s *session, v jsontree.Value, key requestKey, source stri
 	if i == 0 {
 		x.closeStreams(s, s.live, schema.BoundaryTurnEnd, 0)
 		if stop.Reason == schema.StopCancelled {
-			x.interruptTools(s, s.live)
+			x.interruptTools(s, s.live, nil)
 		}
 	}
+	x.usage(s, v.Get("result").Get("usage"))
 	x.rawHere(s, source, x.value(v), 0)
 	if !known {
 		flags |= translate.Of(schema.FlagUnrecognised)
@@ -87,17 +88,22 @@ func (x *fold) endTurn(s *session, v jsontree.Value, key requestKey, source stri
 // text, empty if there is none.
 func stopOf(v jsontree.Value) (stop schema.Stop, known bool) {
 	if e := v.Get("error"); e.Given() {
-		message, ok := e.Get("message").Text()
-		if !ok {
-			if message, ok = e.Text(); !ok {
-				message = string(translate.Whole(e.Raw()))
-			}
-		}
-		return schema.Stop{Reason: schema.StopError, Detail: message}, true
+		return schema.Stop{Reason: schema.StopError, Detail: errorText(e)}, true
 	}
 	word := v.Get("result").Get("stopReason")
 	if text, ok := word.Text(); ok {
 		return acp.Stop(text)
 	}
 	return schema.Stop{Reason: schema.StopOther, Detail: string(translate.Whole(word.Raw()))}, false
+}
+
+// errorText is an error's message; its own text where it has none.
+func errorText(e jsontree.Value) string {
+	message, ok := e.Get("message").Text()
+	if !ok {
+		if message, ok = e.Text(); !ok {
+			message = string(translate.Whole(e.Raw()))
+		}
+	}
+	return message
 }

@@ -39,10 +39,7 @@ func TestEveryCaseHasTheProperties(t *testing.T) {
 	data, err := os.ReadFile("testdata/cases.jsonl")
 	require.NoError(t, err)
 	translatetest.Cases(t, "ACP-", "testdata/cases.jsonl", func(t *testing.T, c translatetest.Case) []schema.Event {
-		var fs []schema.Frame
-		for i, raw := range c.Frames {
-			fs = append(fs, caseFrame(t, raw, uint64(i)+1))
-		}
+		fs := caseFrames(t, c)
 		translatetest.Properties(t, Translator{}, fs)
 		fold := Translator{}.Fold(testIdentity)
 		var events []schema.Event
@@ -60,11 +57,20 @@ func FuzzFold(f *testing.F) {
 		"{\"id\":2,\"result\":{\"stopReason\":\"end_turn\"}}"))
 	chunk := `{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"z"}}}}`
 	load := `> {"id":1,"method":"session/load","params":{"sessionId":"s"}}`
+	two := `> {"id":0,"method":"initialize","params":{"protocolVersion":2}}` + "\n" + `{"id":0,"result":{"protocolVersion":2}}` + "\n" +
+		`> {"id":1,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"go"}]}}` + "\n" + `{"id":1,"result":{"messageId":"u"}}` + "\n"
 	tool := `{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t"}}}`
 	for _, seed := range []string{
 		chunk + "\n" + load + "\n" + chunk + "\n" + tool + "\n" + `{"id":1,"result":{}}` + "\n" + chunk + "\n^close\n" + chunk,
 		"[" + chunk + "," + tool + "," + chunk + "]\nlog " + chunk + " more " + chunk + "\n" + chunk + chunk + "\n^gap",
 		strings.Repeat(`{"a":`, 40) + "\n" + strings.Repeat(`{"id":1,"result":1}`, 20) + "x",
+		two + update("agent_message_chunk", `,"messageId":"m","content":{"type":"text","text":"dr"}`) + "\n" +
+			update("agent_message", `,"messageId":"m","content":[{"type":"text","text":"final"}]`) + "\n" + update("agent_message", `,"messageId":"m","content":null`) + "\n" +
+			update("tool_call_update", `,"toolCallId":"t","status":"paused"`) + "\n" + update("tool_call_content_chunk", `,"toolCallId":"t","content":{"type":"content"}`) + "\n" +
+			terminalBytesOf([]byte{0xe2, 0x9c}) + terminalBytesOf([]byte{0x93}) + "\n" + update("state_update", `,"state":"running"`) + "\n" +
+			update("subagent_update", `,"sessionId":"s1","state":{"state":"idle"}`) + "\n" + update("state_update", idleEndTurn) + "\n^close",
+		two + `> {"id":2,"method":"session/resume","params":{"sessionId":"s1"}}` + "\n" + update("user_message", `,"messageId":"u","content":[{"type":"text","text":"go"},{}]`) + "\n" +
+			"[" + update("session_message_chunk", `,"messageId":"d","content":{}`) + "," + update("state_update", `,"state":"running"`) + "]\n" + `{"id":2,"result":{}}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -88,6 +88,12 @@ func (x *fold) agentRequest(v, params jsontree.Value, r *request) {
 	case acp.MethodSessionUpdate: // a peer that wants an answer to it
 		x.update(v, params)
 	default:
+		if id, ok := params.Get("elicitationId").Text(); ok && r.method == acp.MethodElicitationCreate && !x.first {
+			if x.elicited == nil {
+				x.elicited = map[string]*session{}
+			}
+			x.elicited[id] = r.s
+		}
 		r.params = translate.Bounded(x.frame, x.value(params))
 		x.rawHere(r.s, labelOf(r.method), x.labelled(v, r.method), r.s.agentFlags())
 	}
@@ -126,6 +132,12 @@ func (x *fold) notification(v jsontree.Value, method string) {
 	if !ok && method == acp.MethodCancelRequest {
 		s = x.sessionOfRequest(x.frame.From, params.Get("requestId"))
 	}
+	if id, isID := params.Get("elicitationId").Text(); !ok && isID && method == acp.MethodElicitationComplete {
+		if of := x.elicited[id]; of != nil {
+			s = of
+		}
+		delete(x.elicited, id)
+	}
 	if x.frame.From == schema.FromAgent {
 		x.rawHere(s, labelOf(method), x.labelled(v, method), s.agentFlags())
 		return
@@ -156,7 +168,9 @@ func (x *fold) answer(v jsontree.Value) {
 	result := v.Get("result")
 	switch r.method {
 	case acp.MethodSessionPrompt:
-		x.endTurn(r.s, v, key, sourcePromptAnswer, 0)
+		if !x.upserts() || !x.accepted(r.s, v, key) {
+			x.endTurn(r.s, v, key, sourcePromptAnswer, 0)
+		}
 		return
 	case acp.MethodInitialize:
 		x.initialized(result)
@@ -184,6 +198,7 @@ func (x *fold) endReplay(s *session) {
 	l := s.replay
 	x.closeStreams(s, l, schema.BoundaryReplayEnd, 0)
 	s.replay = nil
+	s.working = s.working || acp.Working(l.state)
 	for _, t := range l.order { // what the history left open goes on live, or ends with the capture
 		if !t.phase.Phase.Ended() {
 			x.adopt(s, t, l)

@@ -8,7 +8,10 @@ import (
 	"github.com/steno-io/steno/translate"
 )
 
-var _ translate.Ruler = Translator{}
+var (
+	_ translate.Ruler = Translator{}
+	_ translate.Ruler = First{}
+)
 
 // The rules, by what they make.
 var (
@@ -22,6 +25,8 @@ var (
 		Says: "The user's own words said again by the agent give no second message: one Raw names their frames."}
 	ruleEmpty = translate.Rule{Name: "acp.empty", Ref: "5.4", Spec: "session/update: …_message_chunk, agent_thought_chunk",
 		Says: "A message that ends without text and content is no message: one Raw names its frames."}
+	rulePieces = translate.Rule{Name: "acp.pieces", Ref: "5.14", Spec: "session/update: tool_call_content_chunk, terminal_output_chunk, …",
+		Says: "Pieces of anything but a message have one Raw together: when the thing ends or is told anew, when the turn ends, or when there is as much as a Raw holds."}
 	ruleToolCall = translate.Rule{Name: "acp.tool_call", Ref: "5.8", Spec: "session/update: tool_call",
 		Says: "The first sight of a tool call by its own update is a ToolCall, with the input as sent."}
 	ruleToolResult = translate.Rule{Name: "acp.tool_result", Ref: "5.8", Spec: "session/update: tool_call_update (status completed, failed)",
@@ -32,6 +37,8 @@ var (
 		Says: "The answer of a prompt ends the turn: its messages, then its Raw, then the Stop with the reason that it gives; an error is a Stop too."}
 	ruleInferredStop = translate.Rule{Name: "acp.stop.inferred", Ref: "5.3", Spec: "PromptResponse.stopReason",
 		Says: "An answer whose request was never seen ends the turn in progress if its result has a stopReason."}
+	ruleUsage = translate.Rule{Name: "acp.usage", Ref: "4", Spec: "session/prompt (PromptResponse.usage)",
+		Says: "Tokens that the agent counted for a turn are a UsageEstimate; how full its context is, is not."}
 	rulePermission = translate.Rule{Name: "acp.permission", Ref: "5.9", Spec: "session/request_permission (RequestPermissionRequest)",
 		Says: "What the agent asks the user is kept before its answer."}
 	ruleDecision = translate.Rule{Name: "acp.decision", Ref: "5.9", Spec: "session/request_permission (RequestPermissionResponse.outcome)",
@@ -59,6 +66,9 @@ var (
 )
 
 // Rule implements translate.Ruler.
+func (First) Rule(e *schema.Event) (translate.Rule, bool) { return Translator{}.Rule(e) }
+
+// Rule implements translate.Ruler.
 func (Translator) Rule(e *schema.Event) (translate.Rule, bool) {
 	switch k := e.Kind.(type) {
 	case *schema.Message:
@@ -80,6 +90,10 @@ func (Translator) Rule(e *schema.Event) (translate.Rule, bool) {
 			return ruleInferredStop, true
 		}
 		return ruleStop, true
+	case *schema.Progress:
+		if _, ok := k.Detail.(*schema.UsageEstimate); ok {
+			return ruleUsage, true
+		}
 	case *schema.Raw:
 		return ruleOfRaw(k.Source, e), true
 	}
@@ -108,6 +122,8 @@ func ruleOfRaw(source string, e *schema.Event) translate.Rule {
 		return ruleEcho
 	case isUpdate && isChunk:
 		return ruleEmpty
+	case isUpdate && pieceIDs[variant] != "" && e.Source.Translator != FirstVersion:
+		return rulePieces
 	case isUpdate:
 		return ruleUpdate
 	}

@@ -46,8 +46,7 @@ func raws(events []schema.Event) (sources []string) {
 func TestEveryUpdateWithoutAKindOfItsOwnIsOneRawWithoutItsTag(t *testing.T) {
 	for _, variant := range []string{
 		"plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update",
-		"usage_update", "plan_update", "plan_removed", "notice", "compaction_update", "compaction_summary_chunk",
-		"subagent_update", "session_message", "session_message_chunk",
+		"usage_update", "plan_update", "plan_removed", "notice", "compaction_update", "session_message",
 	} {
 		events := foldAll(update(variant, `,"entries":[{"content":"read","status":"completed"}, 1.0e2],"x":"<&>"`))
 		require.Len(t, events, 1, variant)

@@ -14,20 +14,25 @@ type session struct {
 	ordinal  uint32
 	id       string
 	live     *lane
-	replay   *lane             // while the agent answers a session/load or session/resume
-	prompts  []prompt          // that wait for their answer, oldest first
-	answered string            // text of the prompt that was answered last
-	turns    uint64            // turns that ended
-	stored   map[storedKey]int // messages stored under a peer's id
-	tools    map[string]int    // tools opened under a peer's id
+	replay   *lane                // while the agent answers a session/load or session/resume
+	prompts  []prompt             // that wait for their answer, oldest first
+	answered string               // text of the prompt that was answered last
+	turns    uint64               // turns that ended
+	working  bool                 // the agent said that it works, and has not said that it is idle
+	stored   map[storedKey]int    // messages stored under a peer's id
+	said     map[storedKey]string // of version 2: digests of what the messages said last
+	tools    map[string]int       // tools opened under a peer's id
 	title    string
 	cwd      string
 }
 
-// prompt is a prompt that waits for its answer.
+// prompt is a prompt whose turn has not ended.
 type prompt struct {
-	key  requestKey
-	text string
+	key      requestKey
+	text     string
+	accepted bool   // answered by version 2's agent, which then works on it
+	id       string // that it was given with that
+	failed   bool   // its turn failed before it was answered
 }
 
 func newSession(ordinal uint32, id string) *session {
@@ -46,8 +51,12 @@ func (s *session) lanes() []*lane {
 type lane struct {
 	flags   translate.FlagSet
 	streams [3]*stream
+	beside  []*stream        // of version 2: others that are open beside those
 	tools   map[string]*tool // by the peer's id, the newest of each
 	order   []*tool
+
+	gathered []*gathered // pieces of what is no message, by first frame
+	state    string      // that the agent said last, where a history is replayed
 }
 
 // Streams of a lane.
@@ -74,8 +83,31 @@ func (l *lane) open() []*stream {
 			open = append(open, o)
 		}
 	}
+	open = append(open, l.beside...)
 	slices.SortFunc(open, func(a, b *stream) int { return cmp.Compare(a.First(), b.First()) })
 	return open
+}
+
+// find is the open message of a stream that has the id; nil if there is none.
+func (l *lane) find(stream int, id string) *stream {
+	if o := l.streams[stream]; o != nil && o.PeerID == id {
+		return o
+	}
+	for _, o := range l.beside {
+		if o.index == stream && o.PeerID == id {
+			return o
+		}
+	}
+	return nil
+}
+
+// drop takes a message that ends out of the open ones.
+func (l *lane) drop(o *stream) {
+	if l.streams[o.index] == o {
+		l.streams[o.index] = nil
+		return
+	}
+	l.beside = slices.DeleteFunc(l.beside, func(other *stream) bool { return other == o })
 }
 
 // lane is where the agent's updates of the session go now.
@@ -89,7 +121,7 @@ func (s *session) lane() *lane {
 // agentFlags are the flags of what the agent sends of itself, or is answered, now: late where a turn
 // has ended and none is in progress. Replayed history is not late.
 func (s *session) agentFlags() translate.FlagSet {
-	if s.replay == nil && s.turns > 0 && len(s.prompts) == 0 {
+	if s.replay == nil && s.turns > 0 && len(s.prompts) == 0 && !s.working {
 		return translate.Of(schema.FlagLate)
 	}
 	return 0
@@ -110,12 +142,17 @@ func (x *fold) named(object jsontree.Value) (s *session, ok bool) {
 }
 
 func (x *fold) session(id string) *session {
+	x.active = x.seen(id)
+	return x.active
+}
+
+// seen counts a session in by first sight, without naming it.
+func (x *fold) seen(id string) *session {
 	ordinal, ok := x.ordinals[id]
 	if !ok {
 		ordinal = uint32(len(x.sessions))
 		x.ordinals[id] = ordinal
 		x.sessions = append(x.sessions, newSession(ordinal, id))
 	}
-	x.active = x.sessions[ordinal]
-	return x.active
+	return x.sessions[ordinal]
 }

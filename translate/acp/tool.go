@@ -26,6 +26,12 @@ type tool struct {
 	executing time.Time // first frame in that phase; zero if never
 	confirmed schema.ConfirmedBy
 	flags     translate.FlagSet
+
+	// Of version 2 only, where each update patches what the ones before said.
+	asked    string // title of the permission request that it waits for
+	output   schema.JSON
+	content  []schema.JSON
+	resulted bool // a ToolResult was given
 }
 
 // tool finds the tool of an id. With again, a call that has ended gives place to a new one under the
@@ -164,6 +170,9 @@ func (t *tool) state(at time.Time) *schema.ToolState {
 		state.State.PartialInput = t.input
 	case schema.WaitingConfirmation:
 		state.State.Input, state.State.Description = t.input, t.title
+		if t.asked != "" {
+			state.State.Description = t.asked
+		}
 	case schema.Executing:
 		if at.After(t.executing) {
 			state.State.ElapsedMs = translate.Elapsed(t.executing, at)
@@ -176,6 +185,7 @@ func (t *tool) state(at time.Time) *schema.ToolState {
 func (x *fold) showTool(s *session, t *tool, flags translate.FlagSet) {
 	next := t.state(x.at)
 	if was := t.shown; was != nil && was.State.Phase == next.State.Phase && was.State.ApprovalID == next.State.ApprovalID &&
+		was.State.Progress == next.State.Progress &&
 		was.Name == next.Name && was.Title == next.Title && bytes.Equal(was.Input, next.Input) {
 		return
 	}
@@ -183,10 +193,10 @@ func (x *fold) showTool(s *session, t *tool, flags translate.FlagSet) {
 	x.emitHere(s, next, flags|t.flags)
 }
 
-// interruptTools cancels the lane's tools that have not ended.
-func (x *fold) interruptTools(s *session, l *lane) {
+// interruptTools cancels the lane's tools that have not ended, but those that go on.
+func (x *fold) interruptTools(s *session, l *lane, goOn map[string]bool) {
 	for _, t := range l.order {
-		if t.phase.Phase.Ended() {
+		if t.phase.Phase.Ended() || goOn[t.peerID] {
 			continue
 		}
 		t.phase = schema.ToolPhase{Phase: schema.Cancelled, Reason: schema.Interrupted}

@@ -29,17 +29,46 @@ func (x *fold) update(v, params jsontree.Value) {
 	}
 }
 
+// variant folds an update that is no chunk of a message; ok is false if its rule cannot read it.
 func (x *fold) variant(s *session, l *lane, variant string, update jsontree.Value, flags translate.FlagSet) (ok bool) {
-	switch {
-	case variant == acp.ToolCall:
-		return x.toolCall(s, l, update, flags)
-	case variant == acp.ToolCallUpdate:
-		return x.toolUpdate(s, l, update, flags)
-	case !acp.KnownUpdate(1, variant):
+	if !acp.KnownUpdate(x.protocolVersion(), variant) {
 		x.rawHere(s, sourceUnrecognised, x.value(update), flags|translate.Of(schema.FlagUnrecognised))
 		return true
-	case variant == acp.SessionInfoUpdate:
+	}
+	if kind, isWhole := acp.WholeStream(variant); isWhole {
+		return x.whole(s, l, kind, variant, update, flags)
+	}
+	switch variant {
+	case acp.ToolCall:
+		return x.toolCall(s, l, update, flags)
+	case acp.ToolCallUpdate:
+		if x.upserts() {
+			return x.toolUpsert(s, l, update, flags)
+		}
+		return x.toolUpdate(s, l, update, flags)
+	case acp.ToolCallContentChunk:
+		return x.toolContent(s, l, update, flags)
+	case acp.StateUpdate:
+		x.stateUpdate(s, l, update)
+		return true
+	case acp.TerminalUpdate:
+		return x.terminal(s, l, update, flags)
+	case acp.TerminalOutputChunk:
+		return x.terminalChunk(s, l, update, flags)
+	case acp.SessionInfoUpdate:
 		x.titled(s, update.Get("title"))
+	}
+	if !x.first {
+		switch variant {
+		case acp.CompactionSummaryChunk, acp.SessionMessageChunk:
+			return x.piece(s, l, variant, update, flags)
+		case acp.CompactionUpdate:
+			x.endPieces(s, l, acp.CompactionSummaryChunk, update.Get(pieceIDs[acp.CompactionSummaryChunk]))
+		case acp.SessionMessage:
+			x.endPieces(s, l, acp.SessionMessageChunk, update.Get(pieceIDs[acp.SessionMessageChunk]))
+		case acp.SubagentUpdate:
+			return x.subagent(s, update, flags)
+		}
 	}
 	x.rawHere(s, updateSource(variant), x.payload(update), flags)
 	return true

@@ -27,6 +27,7 @@ type Case struct {
 	Title     string            `json:"title"`
 	Dialect   string            `json:"dialect"`
 	Method    string            `json:"method"`
+	Before    []json.RawMessage `json:"before"` // what else the case needs to have happened
 	Frames    []json.RawMessage `json:"frames"`
 	Durable   []Entry           `json:"durable"`
 	Ephemeral []Entry           `json:"ephemeral"`
@@ -55,8 +56,9 @@ func (c *Case) UnmarshalJSON(data []byte) error {
 }
 
 // Cases runs the cases whose ids begin with prefix: those of the testdata file, and those of the
-// files that CasesVariable names. A case of such a file that does not say what it expects takes it
-// from the testdata case of the same id; where neither says it, the case fails.
+// files that CasesVariable names. A case of such a file that does not say what it expects takes it,
+// and what happened before, from the testdata case of the same id; where neither says it, the case
+// fails.
 func Cases(t *testing.T, prefix, testdata string, translate func(t *testing.T, c Case) []schema.Event) {
 	own := readCases(t, testdata, prefix)
 	require.NotEmpty(t, own, "no cases in %s", testdata)
@@ -66,6 +68,7 @@ func Cases(t *testing.T, prefix, testdata string, translate func(t *testing.T, c
 		for id, c := range readCases(t, file, prefix) {
 			if !c.given {
 				c.Durable, c.Ephemeral, c.given = own[id].Durable, own[id].Ephemeral, own[id].given
+				c.Before = own[id].Before
 			}
 			all[id] = c
 		}

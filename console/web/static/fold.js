@@ -22,7 +22,8 @@ import { read } from './json.js'
 
 const update = 'session/update/'
 const shownElsewhere = new Set(['session/prompt', update + 'tool_call', update + 'tool_call_update',
-  update + 'user_message_chunk', update + 'agent_message_chunk', update + 'agent_thought_chunk'])
+  update + 'user_message_chunk', update + 'agent_message_chunk', update + 'agent_thought_chunk',
+  update + 'user_message', update + 'agent_message', update + 'agent_thought'])
 const roles = { __proto__: null, User: 'user', Assistant: 'agent' }
 
 /** Fold takes events in the order of their numbers, and what is typed between them. */

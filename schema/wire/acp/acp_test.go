@@ -134,3 +134,41 @@ func TestChunkStream(t *testing.T) {
 		require.False(t, ok, variant)
 	}
 }
+
+func TestWholeStreamIsThatOfItsChunks(t *testing.T) {
+	for whole, chunk := range map[string]string{
+		"user_message": "user_message_chunk", "agent_message": "agent_message_chunk", "agent_thought": "agent_thought_chunk",
+	} {
+		stream, ok := WholeStream(whole)
+		require.True(t, ok, whole)
+		want, _ := ChunkStream(chunk)
+		require.Equal(t, want, stream, whole)
+		_, ok = WholeStream(chunk)
+		require.False(t, ok, chunk)
+	}
+}
+
+func TestStates(t *testing.T) {
+	for state, want := range map[string]struct{ known, working bool }{
+		"running": {true, true}, "requires_action": {true, true}, "idle": {true, false}, "unknown": {true, false},
+		"": {}, "_napping": {}, "Running": {},
+	} {
+		require.Equal(t, want.known, KnownState(state), state)
+		require.Equal(t, want.working, Working(state), state)
+	}
+}
+
+func TestKnownToolStatus(t *testing.T) {
+	for _, status := range []string{"pending", "in_progress", "paused", "completed", "failed", "cancelled"} {
+		require.True(t, KnownToolStatus(status), status)
+	}
+	for _, status := range []string{"", "done", "_dreaming"} {
+		require.False(t, KnownToolStatus(status), status)
+	}
+}
+
+func TestKnownVersion(t *testing.T) {
+	for version, want := range map[int]bool{0: false, 1: true, 2: true, 3: false} {
+		require.Equal(t, want, KnownVersion(version), version)
+	}
+}

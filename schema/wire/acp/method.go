@@ -2,12 +2,6 @@ package acp
 
 import "github.com/steno-io/steno/schema"
 
-// Versions of the protocol, as client and agent name them when they begin.
-const (
-	Version1 = 1
-	Version2 = 2
-)
-
 // Methods that the client sends.
 const (
 	MethodInitialize             = "initialize"
@@ -28,7 +22,7 @@ const (
 	MethodSessionSetModel        = "session/set_model" // removed in 2026; older peers still send it
 	MethodSessionSetConfigOption = "session/set_config_option"
 	MethodSessionPrompt          = "session/prompt"
-	MethodSessionCancel          = "session/cancel"    // a notification in version 1, a request in version 2
+	MethodSessionCancel          = "session/cancel"    // a notification
 	MethodToolCallCancel         = "tool_call/cancel"  // version 2
 	MethodTerminalCancel         = "terminal/cancel"   // version 2
 	MethodAuthLogin              = "auth/login"        // version 2

@@ -15,6 +15,21 @@ func ToolEnded(status string) bool {
 	return status == ToolCompleted || status == ToolFailed || status == ToolCancelled
 }
 
+// KnownToolStatus reports whether the status is of that list, which version 2 leaves open.
+func KnownToolStatus(status string) bool {
+	switch status {
+	case ToolPending, ToolInProgress, ToolPaused:
+		return true
+	}
+	return ToolEnded(status)
+}
+
+// Types of what a permission request of version 2 is about.
+const (
+	SubjectToolCall = "tool_call"
+	SubjectCommand  = "command"
+)
+
 // Kinds of a permission option.
 const (
 	AllowOnce    = "allow_once"

@@ -54,10 +54,37 @@ func KnownUpdate(version int, variant string) bool {
 	return false
 }
 
-// States of version 2's state_update and of a subagent.
+// States of version 2's state_update and of a subagent. Version 2 leaves the list open; StateUnknown is
+// a word of it.
 const (
 	StateRunning        = "running"
 	StateIdle           = "idle"
 	StateRequiresAction = "requires_action"
 	StateUnknown        = "unknown"
 )
+
+// KnownState reports whether the state is of that list.
+func KnownState(state string) bool {
+	return Working(state) || state == StateIdle || state == StateUnknown
+}
+
+// Working reports whether an agent in the state has work in hand that an idle state will end.
+func Working(state string) bool { return state == StateRunning || state == StateRequiresAction }
+
+// BackgroundToolCall is the type of a piece of background work that names a tool call: the call goes on
+// when the turn has ended.
+const BackgroundToolCall = "tool_call"
+
+// WholeStream gives the stream of a variant that tells a message as a whole, version 2's counterparts of
+// the chunks; ok is false for any other variant.
+func WholeStream(variant string) (stream Stream, ok bool) {
+	switch variant {
+	case UserMessage:
+		return ChunkStream(UserMessageChunk)
+	case AgentMessage:
+		return ChunkStream(AgentMessageChunk)
+	case AgentThought:
+		return ChunkStream(AgentThoughtChunk)
+	}
+	return Stream{}, false
+}
