@@ -29,14 +29,15 @@ func (x *fold) update(v, params jsontree.Value) {
 	}
 }
 
-// variant folds an update that is no chunk of a message; ok is false if its rule cannot read it.
+// variant folds an update that is no chunk of a message; ok is false if its rule cannot read it. It keeps
+// nothing of the name, which would be copied for every frame.
 func (x *fold) variant(s *session, l *lane, variant string, update jsontree.Value, flags translate.FlagSet) (ok bool) {
 	if !acp.KnownUpdate(x.protocolVersion(), variant) {
 		x.rawHere(s, sourceUnrecognised, x.value(update), flags|translate.Of(schema.FlagUnrecognised))
 		return true
 	}
 	if kind, isWhole := acp.WholeStream(variant); isWhole {
-		return x.whole(s, l, kind, variant, update, flags)
+		return x.whole(s, l, kind, update, flags)
 	}
 	switch variant {
 	case acp.ToolCall:
@@ -60,8 +61,10 @@ func (x *fold) variant(s *session, l *lane, variant string, update jsontree.Valu
 	}
 	if !x.first {
 		switch variant {
-		case acp.CompactionSummaryChunk, acp.SessionMessageChunk:
-			return x.piece(s, l, variant, update, flags)
+		case acp.CompactionSummaryChunk:
+			return x.piece(s, l, acp.CompactionSummaryChunk, update, flags)
+		case acp.SessionMessageChunk:
+			return x.piece(s, l, acp.SessionMessageChunk, update, flags)
 		case acp.CompactionUpdate:
 			x.endPieces(s, l, acp.CompactionSummaryChunk, update.Get(pieceIDs[acp.CompactionSummaryChunk]))
 		case acp.SessionMessage:

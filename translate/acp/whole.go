@@ -15,7 +15,8 @@ import (
 // One that gives no content, or none to a message that is not open, only stands for itself. A message
 // that was stored is not opened anew: its next revision comes whole, unless it says the same. ok is false if the upsert cannot be
 // read.
-func (x *fold) whole(s *session, l *lane, kind acp.Stream, variant string, update jsontree.Value, flags translate.FlagSet) (ok bool) {
+func (x *fold) whole(s *session, l *lane, kind acp.Stream, update jsontree.Value, flags translate.FlagSet) (ok bool) {
+	variant := wholeVariant(kind)
 	id, content := string(idText(update.Get("messageId"))), update.Get("content")
 	if id == "" || content.Given() && !readable(content) {
 		return false
@@ -49,6 +50,17 @@ func (x *fold) whole(s *session, l *lane, kind acp.Stream, variant string, updat
 		o.payloads = nil
 	}
 	return true
+}
+
+// wholeVariant is the upsert of the stream's messages.
+func wholeVariant(kind acp.Stream) string {
+	switch {
+	case kind.Role == schema.User:
+		return acp.UserMessage
+	case kind.Channel == schema.Thought:
+		return acp.AgentThought
+	}
+	return acp.AgentMessage
 }
 
 // readable reports whether an upsert's content is one: blocks, each with its type, of which texts have
