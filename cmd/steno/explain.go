@@ -33,9 +33,9 @@ proof: the chain over the frames, folded again up to there, and, with --archive,
 path from the frame's leaf to the root that a seal signs.
 
 KEY names a transcript as in other commands; NUMBER is the event's store_seq, as
-steno search and show --json give it, and as an address of the console ends. KEY@NUMBER is the
-same. With --archive, of a directory or a bundle, all is read from there, and
-nothing else is needed.
+steno search and show --json give it. KEY@NUMBER is the same, and so is the address
+of an item in the console. With --archive, of a directory or a bundle, all is read
+from there, and nothing else is needed.
 
 It ends with 0 when the frames give the event again, with 10 when they do not, or
 something on the way to the signature does not fit, with 12 when the signature is not
@@ -55,8 +55,11 @@ good, and with 1 when this build does not have the event's translator version.`,
 	return cmd
 }
 
-// eventName takes KEY#NUMBER apart.
+// eventName takes KEY#NUMBER apart, or an item's address in the console.
 func eventName(name string) (key string, number uint64, err error) {
+	if _, path, ok := strings.Cut(name, "/t/"); ok && strings.Contains(name, "://") {
+		name = strings.Replace(path, "?seq=", "#", 1)
+	}
 	at := strings.LastIndexAny(name, "#@")
 	if at > 0 {
 		number, err = strconv.ParseUint(name[at+1:], 10, 64)

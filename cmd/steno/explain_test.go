@@ -110,6 +110,20 @@ func TestEveryEventIsExplained(t *testing.T) {
 	require.Contains(t, stderr, "no such event")
 }
 
+func TestEventNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"fix-the-mill#14": "fix-the-mill 14",
+		"a/b/c/0/1/1@7":   "a/b/c/0/1/1 7",
+		"issue #3#12":     "issue #3 12",
+		"http://127.0.0.1:7070/t/a/b/c/0/1/1?seq=9": "a/b/c/0/1/1 9",
+		"https://console.example/t/a/b/c/0/1/1#9":   "a/b/c/0/1/1 9",
+	} {
+		key, number, err := eventName(name)
+		require.NoError(t, err)
+		require.Equal(t, want, fmt.Sprint(key, " ", number))
+	}
+}
+
 // rootOf goes a path up, as RFC 9162, 2.1.3.2 has it.
 func rootOf(p *archive.Inclusion) tlog.Hash {
 	at, last := p.Index, p.Size-1
