@@ -21,14 +21,15 @@ func ParseMoment(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	if d, ok := parseAgo(text); ok {
+	if d, ok := ParsePeriod(text); ok {
 		return now.Add(-d), nil
 	}
 	return time.Time{}, fmt.Errorf("%q: want how long ago, such as 90m, 2h, 7d or 2w, a day, such as 2026-11-29, or a time, such as 2026-11-29T20:00:00Z", text)
 }
 
-// parseAgo reads a duration, which may also be in days or weeks.
-func parseAgo(text string) (time.Duration, bool) {
+// ParsePeriod reads a length of time as people write it: a duration, which may also be in days or weeks, such
+// as 90m, 2h, 7d or 2w; false: it is none.
+func ParsePeriod(text string) (time.Duration, bool) {
 	for unit, length := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
 		if number, ok := strings.CutSuffix(text, unit); ok {
 			const most = 100 * 366 * 24 * time.Hour // which a Duration holds

@@ -10,6 +10,7 @@ import (
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/archive"
+	"github.com/steno-io/steno/sink/archive/s3"
 	"github.com/steno-io/steno/sink/postgres"
 	"github.com/steno-io/steno/translate/lease"
 )
@@ -58,15 +59,16 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &e):
 		return e.code
-	case errors.Is(err, errURL):
+	case errors.Is(err, errURL), errors.Is(err, s3.ErrAddress):
 		return exitUsage
 	case errors.Is(err, archive.ErrBundle):
 		return exitChanged
 	case errors.Is(err, holder.ErrGone), errors.Is(err, holder.ErrHeld), errors.Is(err, errUnreachable),
-		errors.Is(err, postgres.ErrUnreachable):
+		errors.Is(err, postgres.ErrUnreachable), errors.Is(err, s3.ErrUnreachable), errors.Is(err, errFetch):
 		return exitUnavailable
 	case errors.Is(err, topology.ErrDrifted), errors.Is(err, topology.ErrMissing), errors.Is(err, topology.ErrPartitions),
-		errors.Is(err, sink.ErrVersion), errors.Is(err, sink.ErrDenied), errors.Is(err, postgres.ErrName), errors.Is(err, lease.ErrName):
+		errors.Is(err, sink.ErrVersion), errors.Is(err, sink.ErrDenied), errors.Is(err, postgres.ErrName), errors.Is(err, lease.ErrName),
+		errors.Is(err, s3.ErrDenied), errors.Is(err, s3.ErrBucket), errors.Is(err, s3.ErrUnfit), errors.Is(err, s3.ErrNoLock):
 		return exitConfig
 	case errors.Is(err, syscall.EPIPE):
 		return exitPipe

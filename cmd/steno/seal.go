@@ -18,12 +18,12 @@ import (
 
 // sealFlags say what is sealed, and where to.
 type sealFlags struct {
-	all     bool
-	archive string
-	key     string
-	out     string
-	force   bool
-	json    bool
+	archiveFlags
+	all   bool
+	key   string
+	out   string
+	force bool
+	json  bool
 }
 
 func (a *app) sealCommand() *cobra.Command {
@@ -31,11 +31,17 @@ func (a *app) sealCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "seal KEY… | --all",
 		Short: "Seal captures into an archive that anybody can check",
-		Long: `seal writes what the ledger has of captures into an archive, a directory: frames,
-events and large payloads as compressed lines, a seal that names each file by its
-SHA-256, and a signed note of the seal. What was sealed before is not written again:
-a capture that goes on is sealed on top. KEY names a transcript; its capture is
-sealed. Broken off at any point, seal completes it when it is called again.
+		Long: `seal writes what the ledger has of captures into an archive, a directory or an S3
+bucket: frames, events and large payloads as compressed lines, a seal that names each
+file by its SHA-256, and a signed note of the seal. What was sealed before is not
+written again: a capture that goes on is sealed on top. KEY names a transcript; its
+capture is sealed. Broken off at any point, seal completes it when it is called again.
+
+A bucket is s3://bucket/prefix; ?endpoint=https://host:port&region=name, or
+AWS_ENDPOINT_URL and AWS_REGION, say where it is if not at AWS. Credentials come from
+AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/credentials or the machine's role.
+--object-lock and --legal-hold keep what is written from being changed, if the bucket
+was made with Object Lock.
 
 Notes are signed with an Ed25519 key: the file that --signing-key names, as steno
 keygen writes it, or the key itself. Without one it is seal.key in the data
@@ -45,13 +51,14 @@ directory, which is made if it is missing; a note names the public key.
 has steno verify, or only tar, zstd and sha256sum.`,
 		Example: `  steno seal --all --archive /srv/archive
   steno seal fix-the-mill --archive /srv/archive --signing-key mill.key
+  steno seal --all --archive s3://records/steno --object-lock 365d
   steno seal fix-the-mill --out fix-the-mill.tar
   steno verify fix-the-mill.tar`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.seal(cmd.Context(), args, &f) },
 	}
 	p := cmd.Flags()
 	p.BoolVar(&f.all, "all", false, "seal every capture")
-	p.StringVar(&f.archive, "archive", "", "directory of the archive")
+	f.archiveFlags.register(p)
 	p.StringVar(&f.key, "signing-key", "", "file with the private key, or the key itself (default: seal.key in the data directory)")
 	p.StringVar(&f.out, "out", "", "write the capture's folder as a tar into this file")
 	p.BoolVar(&f.force, "force", false, "let --out take the place of a file that is there")
@@ -71,7 +78,7 @@ func (f *sealFlags) check(args []string) error {
 	switch {
 	case f.all == (len(args) > 0):
 		return usage("steno seal: want KEY, or --all")
-	case f.archive == "" && f.out == "":
+	case f.place == "" && f.out == "":
 		return usage("steno seal: where to? give --archive DIR, or --out FILE.tar")
 	case f.force && f.out == "":
 		return usage("--force is for --out")
@@ -89,14 +96,14 @@ func (a *app) seal(ctx context.Context, args []string, f *sealFlags) error {
 	if err != nil {
 		return err
 	}
-	place := f.archive
-	if place == "" { // the bundle is all that is wanted
-		if place, err = os.MkdirTemp("", "steno-seal-"); err != nil {
+	to := f.archiveFlags
+	if to.place == "" { // the bundle is all that is wanted
+		if to.place, err = os.MkdirTemp("", "steno-seal-"); err != nil {
 			return fmt.Errorf("seal: make a folder for the bundle: %w", err)
 		}
-		defer os.RemoveAll(place) //nolint:errcheck // it is in the temporary directory
+		defer os.RemoveAll(to.place) //nolint:errcheck // it is in the temporary directory
 	}
-	store, err := archive.OpenDir(place, true)
+	store, err := a.createArchive(ctx, &to)
 	if err != nil {
 		return err
 	}

@@ -24,10 +24,11 @@ func (a *app) verifyCommand() *cobra.Command {
 stored event with what the fold gives, byte for byte. It checks the numbers, the
 chain over the frames, and that every frame is accounted for.
 
-With PATH, an archive's directory or a bundle, as steno seal writes them, it needs
-nothing else: no server and no ledger. Then it also checks that every file is the one
-that its seal names, that seals follow one another and stand in the log of seals, and
-their signatures: by the key that each names, or, with --key, by that public key.
+With PATH, an archive's directory or a bundle, as steno seal writes them, the https://
+URL of a bundle, or s3://bucket/prefix (see steno seal --help), it needs nothing else:
+no server and no ledger. Then it also checks that every file is the one that its seal
+names, that seals follow one another and stand in the log of seals, and their
+signatures: by the key that each names, or, with --key, by that public key.
 
 It ends with 0 when all agrees, 10 when anything was changed, is missing or was
 added, 12 when a signature is not good, and 11 when all agrees but frames were lost before they were stored: a
@@ -37,6 +38,7 @@ cluster do not get on with what was stored before it began.`,
 		Example: `  steno verify
   steno verify --json | jq .findings
   steno verify /srv/archive --key mill.pub
+  steno verify s3://records/steno --key mill.pub
   steno verify fix-the-mill.tar`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

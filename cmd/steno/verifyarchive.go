@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -12,12 +10,12 @@ import (
 )
 
 // verifyArchive proves an archive or a bundle, of which it needs nothing but the files.
-func (a *app) verifyArchive(ctx context.Context, path, key string, asJSON bool) error {
+func (a *app) verifyArchive(ctx context.Context, name, key string, asJSON bool) error {
 	trusted, err := trustedKey(key)
 	if err != nil {
 		return err
 	}
-	store, single, err := openArchive(ctx, path)
+	store, single, err := openArchive(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -30,42 +28,9 @@ func (a *app) verifyArchive(ctx context.Context, path, key string, asJSON bool) 
 		return err
 	}
 	if checked.Seals == 0 && len(checked.Findings) == 0 && len(checked.Unfinished) == 0 {
-		return fmt.Errorf("verify: nothing is sealed in %s (steno seal --archive DIR seals)", path)
+		return fmt.Errorf("verify: nothing is sealed in %s (steno seal --archive seals)", store)
 	}
 	return a.sayChecked(&checked, asJSON)
-}
-
-// openArchive opens what is at a path; single: it is one capture's folder.
-func openArchive(ctx context.Context, path string) (store archive.Store, single bool, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, false, usage("verify: %w: want an archive's directory, or a bundle", err)
-	}
-	if info.IsDir() {
-		store, err = archive.OpenDir(path, false)
-		return store, false, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, false, fmt.Errorf("verify: %w", err)
-	}
-	head := make([]byte, 512)
-	n, err := io.ReadFull(f, head)
-	if err = errors.Join(ignore(err, io.ErrUnexpectedEOF, io.EOF), f.Close()); err != nil {
-		return nil, false, fmt.Errorf("verify: read %s: %w", path, err)
-	}
-	if !archive.IsBundle(head[:n]) {
-		return nil, false, usage("verify: %s is neither an archive's directory nor a bundle, which is a tar", path)
-	}
-	bundle, err := archive.OpenBundle(ctx, path)
-	return bundle, true, err
-}
-
-func ignore(err error, targets ...error) error {
-	if isAny(err, targets...) {
-		return nil
-	}
-	return err
 }
 
 // trustedKey reads a public key, or the file that it is in.
