@@ -6,7 +6,7 @@ INPUTS  ?= 30000
 SEED    ?= 0
 FAULTS   = $(GO) test -tags faults -count=1
 
-.PHONY: build install demo test race web e2e faults faults-short interop fuzz bench lint golden
+.PHONY: build install demo test race web e2e faults faults-short interop s3 fuzz bench lint golden
 
 build:            ## bin/steno
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/steno ./cmd/steno
@@ -44,6 +44,10 @@ faults-short:     ## the same within some three minutes, without the clocks
 interop:          ## A2A peers of the Go SDK, with and without the proxy; a module of its own
 	cd ingest/interop/a2a && $(GO) test -count=1 ./...
 
+s3:               ## archives in the buckets of a real S3 server, which is built the first time: some minutes
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+	STENO_VERSITYGW=$(CURDIR)/bin/versitygw $(GO) test -tags s3 -count=1 -v -timeout 15m -run 'Server|Bucket' ./sink/archive/s3 ./cmd/steno
+
 fuzz:             ## every fuzz target for INPUTS inputs
 	./.ci/fuzz $(INPUTS)
 
@@ -51,9 +55,9 @@ bench:            ## every benchmark, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 lint:             ## vet, staticcheck, tidy, gofmt
-	$(GO) vet -tags e2e,faults ./...
+	$(GO) vet -tags e2e,faults,s3 ./...
 	$(GO) vet -tags unfenced ./translate/stage
-	$(GO) tool staticcheck -tags e2e,faults ./...
+	$(GO) tool staticcheck -tags e2e,faults,s3 ./...
 	$(GO) mod tidy -diff
 	cd ingest/interop/a2a && $(GO) vet ./... && $(GO) mod tidy -diff
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }
