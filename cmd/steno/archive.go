@@ -30,23 +30,34 @@ func (f *archiveFlags) register(p *pflag.FlagSet) {
 	p.BoolVar(&f.legalHold, "legal-hold", false, "in a bucket, put objects under legal hold")
 }
 
-// createArchive opens the archive that the flags name for writing; a directory is made, a bucket is not.
+// createArchive opens the archive that the flags name for writing.
 func (a *app) createArchive(ctx context.Context, f *archiveFlags) (archive.Store, error) {
 	lock, err := a.archiveLock(f)
 	if err != nil {
 		return nil, err
 	}
-	if !strings.HasPrefix(f.place, s3.Scheme) {
-		if lock != (s3.Lock{}) {
-			return nil, a.badValue(errors.New("--object-lock, --legal-hold: they are for a bucket: --archive s3://…"), "object-lock", "legal-hold")
-		}
-		return archive.OpenDir(f.place, true)
-	}
-	store, err := s3.Open(ctx, f.place, s3.Options{Write: true, Lock: lock})
-	if errors.Is(err, s3.ErrAddress) {
+	store, err := makeArchive(ctx, f.place, lock)
+	switch {
+	case errors.Is(err, s3.ErrAddress):
 		return nil, a.badValue(fmt.Errorf("--archive: %w", err), "archive")
+	case errors.Is(err, errNoLocks):
+		return nil, a.badValue(fmt.Errorf("--object-lock, --legal-hold: %w", err), "object-lock", "legal-hold")
 	}
 	return store, err
+}
+
+// errNoLocks: only a bucket has locks.
+var errNoLocks = errors.New("they are for a bucket: --archive s3://…")
+
+// makeArchive opens an archive by its name for writing; a directory is made, a bucket is not.
+func makeArchive(ctx context.Context, name string, lock s3.Lock) (archive.Store, error) {
+	if strings.HasPrefix(name, s3.Scheme) {
+		return s3.Open(ctx, name, s3.Options{Write: true, Lock: lock})
+	}
+	if lock != (s3.Lock{}) {
+		return nil, errNoLocks
+	}
+	return archive.OpenDir(name, true)
 }
 
 func (a *app) archiveLock(f *archiveFlags) (s3.Lock, error) {
@@ -65,50 +76,51 @@ func (a *app) archiveLock(f *archiveFlags) (s3.Lock, error) {
 	return lock, nil
 }
 
-// openedArchive is an archive that is read.
-type openedArchive struct {
-	archive.Store
-	single bool // it is a bundle, which is one capture's folder
-	close  func() error
-}
-
 // openArchive opens an archive for reading by its name: a directory, the file or the http:// or https:// URL
-// of a bundle, or s3://bucket/prefix.
-func openArchive(ctx context.Context, name string) (*openedArchive, error) {
-	nothing := func() error { return nil }
+// of a bundle, or s3://bucket/prefix. single: it is a bundle, which is one capture's folder. Nothing has to be
+// closed.
+func openArchive(ctx context.Context, name string) (store archive.Store, single bool, err error) {
 	switch scheme, _, _ := strings.Cut(name, "://"); scheme {
 	case "s3":
-		store, err := s3.Open(ctx, name, s3.Options{})
-		return &openedArchive{store, false, nothing}, err
+		store, err = s3.Open(ctx, name, s3.Options{})
+		return store, false, err
 	case "http", "https":
-		return openURL(ctx, name)
+		store, err = openURL(ctx, name)
+		return store, true, err
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, usage("open archive: %w: want an archive's directory, or a bundle, or s3://bucket/prefix", err)
+		return nil, false, usage("open archive: %w: want an archive's directory, or a bundle, or s3://bucket/prefix", err)
 	}
 	if info.IsDir() {
-		store, err := archive.OpenDir(name, false)
-		return &openedArchive{store, false, nothing}, err
+		store, err = archive.OpenDir(name, false)
+		return store, false, err
 	}
-	bundle, err := openBundle(ctx, name, name)
-	if err != nil {
-		return nil, err
-	}
-	return &openedArchive{bundle, true, bundle.Close}, nil
+	store, err = openBundle(ctx, name, name)
+	return store, true, err
 }
 
-// openURL opens a bundle that a web server has.
-func openURL(ctx context.Context, address string) (*openedArchive, error) {
+// fetchedBundle is a bundle that a web server has.
+type fetchedBundle struct {
+	*archive.Bundle
+	address string // as it may be shown
+}
+
+// String implements archive.Store.
+func (b *fetchedBundle) String() string { return b.address }
+
+// openURL opens a bundle that a web server has. The file that it is fetched into has no name any more when it
+// is open, so nothing of it stays behind.
+func openURL(ctx context.Context, address string) (archive.Store, error) {
 	file, shown, err := fetchBundle(ctx, address)
 	if err != nil {
 		return nil, err
 	}
 	bundle, err := openBundle(ctx, file, shown)
-	if err != nil {
-		return nil, errors.Join(err, os.Remove(file))
+	if err = errors.Join(err, os.Remove(file)); err != nil {
+		return nil, err
 	}
-	return &openedArchive{bundle, true, func() error { return errors.Join(bundle.Close(), os.Remove(file)) }}, nil
+	return &fetchedBundle{bundle, shown}, nil
 }
 
 // openBundle opens the file of a bundle; name is what people call it.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -95,16 +94,15 @@ func (a *app) explain(ctx context.Context, name string, f *explainFlags) error {
 }
 
 // explainSealed explains an event by an archive alone.
-func (a *app) explainSealed(ctx context.Context, part string, number uint64, f *explainFlags) (err error) {
+func (a *app) explainSealed(ctx context.Context, part string, number uint64, f *explainFlags) error {
 	trusted, err := trustedKey(f.key)
 	if err != nil {
 		return err
 	}
-	store, err := openArchive(ctx, f.archive)
+	store, _, err := openArchive(ctx, f.archive)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.close()) }()
 	contents, err := archive.Open(ctx, store)
 	if err != nil {
 		return err

@@ -52,20 +52,19 @@ when this build does not have the translator version that a sealed capture names
 	return cmd
 }
 
-func (a *app) rebuild(ctx context.Context, place, key string, asJSON bool) (err error) {
+func (a *app) rebuild(ctx context.Context, place, key string, asJSON bool) error {
 	trusted, err := trustedKey(key)
 	if err != nil {
 		return err
 	}
-	store, err := openArchive(ctx, place)
+	store, single, err := openArchive(ctx, place)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.close()) }()
 	progress := a.progress()
 	o := rebuild.Options{
-		Archive: store.Store, Log: a.log,
-		Check: archive.CheckOptions{Trusted: trusted, Single: store.single, NewFold: newFold, Progress: progress.verifying},
+		Archive: store, Log: a.log,
+		Check: archive.CheckOptions{Trusted: trusted, Single: single, NewFold: newFold, Progress: progress.verifying},
 	}
 	var result rebuild.Result
 	if a.clustered() {

@@ -119,17 +119,16 @@ type retranslating struct {
 }
 
 // path compares an archive, a bundle or a capture file.
-func (r *retranslating) path(ctx context.Context, name string) (err error) {
+func (r *retranslating) path(ctx context.Context, name string) error {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		if bundle, err := isBundle(name); err != nil || !bundle {
 			return r.file(ctx, name) // it says what is wrong with a file that cannot be read
 		}
 	}
-	store, err := openArchive(ctx, name)
+	store, _, err := openArchive(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.close()) }()
 	library, done, err := archiveLibrary(ctx, store)
 	if err != nil {
 		return err

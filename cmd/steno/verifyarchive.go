@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,19 +11,18 @@ import (
 )
 
 // verifyArchive proves an archive or a bundle, of which it needs nothing but the files.
-func (a *app) verifyArchive(ctx context.Context, name, key string, asJSON bool) (err error) {
+func (a *app) verifyArchive(ctx context.Context, name, key string, asJSON bool) error {
 	trusted, err := trustedKey(key)
 	if err != nil {
 		return err
 	}
-	store, err := openArchive(ctx, name)
+	store, single, err := openArchive(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.close()) }()
 	progress := a.progress()
-	checked, err := archive.Check(ctx, store.Store, archive.CheckOptions{
-		Trusted: trusted, Single: store.single, NewFold: newFold, Progress: progress.verifying,
+	checked, err := archive.Check(ctx, store, archive.CheckOptions{
+		Trusted: trusted, Single: single, NewFold: newFold, Progress: progress.verifying,
 	})
 	progress.done()
 	if err != nil {

@@ -3,11 +3,13 @@ package archive_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -251,4 +253,44 @@ func (b *breaking) Put(ctx context.Context, name string, data []byte) error {
 
 func (b *breaking) Replace(ctx context.Context, name string, old, data []byte) error {
 	return b.fails(func() error { return b.Store.Replace(ctx, name, old, data) })
+}
+
+// TestAStoreThatFailsIsNoFinding has every read fail once, when an object is opened and while it is read:
+// nothing is then said of what the archive holds.
+func TestAStoreThatFailsIsNoFinding(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.tell(identity("one"), story)
+	s.seal(identity("one"))
+	s.tell(identity("one"), "m e f")
+	s.seal(identity("one"))
+	for _, opened := range []bool{false, true} {
+		for at := 1; ; at++ {
+			failing := &failing{Store: s.store(), left: at, opened: opened}
+			c, err := archive.Check(context.Background(), failing, archive.CheckOptions{NewFold: verifytest.Fold})
+			if err == nil {
+				require.Empty(t, c.Findings)
+				require.Greater(t, at, 10, "reads that failed")
+				break
+			}
+			require.ErrorIs(t, err, errBroken)
+		}
+	}
+}
+
+// failing fails one read.
+type failing struct {
+	archive.Store
+	left   int
+	opened bool // it can be opened
+}
+
+func (f *failing) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	if f.left--; f.left != 0 {
+		return f.Store.Open(ctx, name)
+	}
+	if !f.opened {
+		return nil, errBroken
+	}
+	return io.NopCloser(iotest.ErrReader(errBroken)), nil
 }

@@ -277,6 +277,8 @@ func (c *check) wasBegun(ctx context.Context, id schema.Identity, s *Seal, first
 	named[name] = true
 	b, err := readBegun(ctx, c.store, id, first)
 	switch {
+	case storeFailed(err):
+		return err
 	case errors.Is(err, ErrNotFound):
 		c.find(verify.BadFile, Folder(id)+name, "it is missing")
 	case err != nil:
@@ -393,7 +395,9 @@ func (c *check) rest(ctx context.Context, id schema.Identity, f *folder, good []
 	var b *Begun
 	if slices.Contains(f.begun, first) && !named[begunName(first)] {
 		var err error
-		if b, err = readBegun(ctx, c.store, id, first); err != nil {
+		if b, err = readBegun(ctx, c.store, id, first); storeFailed(err) {
+			return err
+		} else if err != nil {
 			c.find(verify.BadFile, Folder(id)+begunName(first), "%v", err)
 		} else {
 			c.unfinished = append(c.unfinished, id.String())

@@ -30,6 +30,9 @@ func (c *check) log(ctx context.Context, namespace string) error {
 			break
 		}
 		e, err := seals{c.store, namespace}.entry(ctx, n)
+		if storeFailed(err) {
+			return err
+		}
 		if err != nil {
 			c.find(verify.BadLog, logName(namespace, n), "%v", err)
 			break

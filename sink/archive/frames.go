@@ -37,8 +37,8 @@ func (s AllFrames) Frames(ctx context.Context) iter.Seq2[verify.Frame, error] {
 				if f.Seq > 0 { // else not even its line can be read
 					out.Frame = &f
 				}
-				if err := ctx.Err(); err != nil {
-					yield(out, err)
+				if storeFailed(err) || ctx.Err() != nil {
+					yield(out, errors.Join(ctx.Err(), err))
 					return
 				}
 				if !yield(out, nil) {
@@ -59,7 +59,9 @@ func (c *Contents) framesOf(ctx context.Context, one *sealed) iter.Seq2[schema.F
 		for _, p := range one.frames {
 			in, err := c.unpack(ctx, one.id, p.name)
 			if err != nil {
-				c.damage(Folder(one.id)+p.name, err)
+				if !storeFailed(err) {
+					c.damage(Folder(one.id)+p.name, err)
+				}
 				yield(schema.Frame{}, err)
 				return
 			}
@@ -80,7 +82,9 @@ func (c *Contents) partOf(ctx context.Context, one *sealed, in *lines, yield fun
 		if errors.Is(err, io.EOF) {
 			return true
 		}
-		if err != nil {
+		if err != nil && in.object.err != nil {
+			err = &storeError{in.object.err}
+		} else if err != nil {
 			c.damage(name, err)
 		}
 		if err == nil && f.Blob != "" {

@@ -45,7 +45,7 @@ func (c *Contents) unpack(ctx context.Context, id schema.Identity, name string) 
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, &storeError{err}
 	}
 	l := &lines{name: name, object: &remembering{ReadCloser: in}}
 	l.zip, err = zstd.NewReader(l.object, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
@@ -59,7 +59,7 @@ func (c *Contents) unpack(ctx context.Context, id schema.Identity, name string) 
 // broken makes an error of reading one of damage, unless the store failed.
 func (l *lines) broken(err error) error {
 	if l.object.err != nil {
-		return fmt.Errorf("read %s: %w", l.name, l.object.err)
+		return &storeError{fmt.Errorf("read %s: %w", l.name, l.object.err)}
 	}
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF

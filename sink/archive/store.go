@@ -42,18 +42,39 @@ var (
 	ErrNotFound = errors.New("no such object")
 )
 
-// read gives a whole object of at most limit bytes.
-func read(ctx context.Context, s Store, name string, limit int64) (data []byte, err error) {
+// storeError is what a store failed with, which says nothing of what it holds.
+type storeError struct{ cause error }
+
+// Error implements error.
+func (e *storeError) Error() string { return e.cause.Error() }
+
+// Unwrap gives the cause.
+func (e *storeError) Unwrap() error { return e.cause }
+
+// storeFailed reports whether it is the store that failed: no object is then found wanting.
+func storeFailed(err error) bool {
+	var e *storeError
+	return errors.As(err, &e)
+}
+
+// read gives a whole object of at most limit bytes. What the store fails with, but for ErrNotFound, can be
+// told by storeFailed.
+func read(ctx context.Context, s Store, name string, limit int64) ([]byte, error) {
 	in, err := s.Open(ctx, name)
-	if err != nil {
+	if errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	data, err = io.ReadAll(io.LimitReader(in, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = errLarge(name, limit)
+	if err != nil {
+		return nil, &storeError{err}
 	}
-	return data, err
+	data, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err = errors.Join(err, in.Close()); err != nil {
+		return nil, &storeError{err}
+	}
+	if int64(len(data)) > limit {
+		return nil, errLarge(name, limit)
+	}
+	return data, nil
 }
 
 // errLarge says that an object has more bytes than what it is may have.
