@@ -65,7 +65,7 @@ func TestKilledSealers(t *testing.T) {
 
 	killed, early := 0, 0
 	for have := 0; killed < kills(t); {
-		until := have + 1 + rand.IntN(1+2*(len(want)-have)/(kills(t)-killed+1))
+		until := have + 1 + rand.IntN(1+(len(want)-have)/(kills(t)-killed+1))
 		cmd := stenoCommand(t.Context(), seal(place)...)
 		var errs bytes.Buffer
 		cmd.Stderr = &errs

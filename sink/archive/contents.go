@@ -25,6 +25,7 @@ type Contents struct {
 
 	mu      sync.Mutex
 	damaged map[string]error // objects that cannot be read
+	idle    []*unpacker
 }
 
 // sealed is a capture with its seals, in the order in which they were made, at least one.
@@ -144,7 +145,7 @@ func (c *Contents) event(ctx context.Context, one *sealed, session uint32, numbe
 func (c *Contents) eventIn(ctx context.Context, one *sealed, session uint32, p namedPart, number uint64) (sink.Event, error) {
 	l := one.open[session]
 	if l != nil && (l.name != p.name || number < l.next) {
-		l.close()
+		c.close(l)
 		delete(one.open, session)
 		l = nil
 	}
@@ -163,7 +164,10 @@ func (c *Contents) eventIn(ctx context.Context, one *sealed, session uint32, p n
 	if err != nil {
 		return sink.Event{}, l.broken(err)
 	}
-	l.next++
+	if l.next++; l.next > p.last {
+		c.close(l)
+		delete(one.open, session)
+	}
 	return sink.Event{Seq: number, Bytes: bytes.TrimSuffix(line, []byte{'\n'})}, nil
 }
 
@@ -183,8 +187,12 @@ func (c *Contents) damage(name string, err error) {
 func (c *Contents) Close() {
 	for _, one := range c.order {
 		for session, l := range one.open {
-			l.close()
+			c.close(l)
 			delete(one.open, session)
 		}
 	}
+	for _, u := range c.idle {
+		u.zip.Close()
+	}
+	c.idle = nil
 }

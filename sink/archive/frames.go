@@ -15,7 +15,10 @@ import (
 // AllFrames is the other side of Contents: the frames.
 type AllFrames struct{ *Contents }
 
-var _ verify.Frames = AllFrames{}
+var (
+	_ verify.Frames = AllFrames{}
+	_ verify.Apart  = AllFrames{}
+)
 
 // Captures implements verify.Frames.
 func (s AllFrames) Captures(context.Context) iter.Seq2[verify.Held, error] {
@@ -32,21 +35,29 @@ func (s AllFrames) Captures(context.Context) iter.Seq2[verify.Held, error] {
 func (s AllFrames) Frames(ctx context.Context) iter.Seq2[verify.Frame, error] {
 	return func(yield func(verify.Frame, error) bool) {
 		for _, one := range s.order {
-			for f, err := range s.framesOf(ctx, one) {
-				out := verify.Frame{Capture: one.id, Unreadable: err}
-				if f.Seq > 0 { // else not even its line can be read
-					out.Frame = &f
-				}
-				if storeFailed(err) || ctx.Err() != nil {
-					yield(out, errors.Join(ctx.Err(), err))
+			for f, err := range s.FramesOf(ctx, one.id) {
+				if !yield(f, err) || err != nil {
 					return
 				}
-				if !yield(out, nil) {
-					return
-				}
-				if err != nil {
-					break
-				}
+			}
+		}
+	}
+}
+
+// FramesOf implements verify.Apart.
+func (s AllFrames) FramesOf(ctx context.Context, id schema.Identity) iter.Seq2[verify.Frame, error] {
+	return func(yield func(verify.Frame, error) bool) {
+		for f, err := range s.framesOf(ctx, s.captures[id]) {
+			out := verify.Frame{Capture: id, Unreadable: err}
+			if f.Seq > 0 { // else not even its line can be read
+				out.Frame = &f
+			}
+			if storeFailed(err) || ctx.Err() != nil {
+				yield(out, errors.Join(ctx.Err(), err))
+				return
+			}
+			if !yield(out, nil) || err != nil {
+				return
 			}
 		}
 	}
@@ -66,7 +77,7 @@ func (c *Contents) framesOf(ctx context.Context, one *sealed) iter.Seq2[schema.F
 				return
 			}
 			more := c.partOf(ctx, one, in, yield)
-			in.close()
+			c.close(in)
 			if !more {
 				return
 			}

@@ -19,9 +19,8 @@ var errDamaged = errors.New("it cannot be read")
 type lines struct {
 	name   string
 	object *remembering
-	zip    *zstd.Decoder
-	text   *bufio.Reader
-	next   uint64 // number of the line that comes next
+	*unpacker
+	next uint64 // number of the line that comes next
 }
 
 // remembering tells what the store failed with from what the bytes are.
@@ -48,12 +47,38 @@ func (c *Contents) unpack(ctx context.Context, id schema.Identity, name string) 
 		return nil, &storeError{err}
 	}
 	l := &lines{name: name, object: &remembering{ReadCloser: in}}
-	l.zip, err = zstd.NewReader(l.object, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
-	if err != nil {
+	if l.unpacker, err = c.unpacker(l.object); err != nil {
 		return nil, errors.Join(l.broken(err), in.Close())
 	}
-	l.text = bufio.NewReaderSize(l.zip, 64<<10)
 	return l, nil
+}
+
+// unpacker decompresses. Its window is large, and made once: a Contents uses them again.
+type unpacker struct {
+	zip  *zstd.Decoder
+	text *bufio.Reader
+}
+
+func (c *Contents) unpacker(in io.Reader) (*unpacker, error) {
+	c.mu.Lock()
+	var u *unpacker
+	if last := len(c.idle) - 1; last >= 0 {
+		u, c.idle = c.idle[last], c.idle[:last]
+	}
+	c.mu.Unlock()
+	if u == nil {
+		zip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
+		if err != nil {
+			return nil, err
+		}
+		u = &unpacker{zip, bufio.NewReaderSize(zip, 64<<10)}
+	}
+	if err := u.zip.Reset(in); err != nil {
+		u.zip.Close()
+		return nil, err
+	}
+	u.text.Reset(u.zip)
+	return u, nil
 }
 
 // broken makes an error of reading one of damage, unless the store failed.
@@ -80,7 +105,12 @@ func (l *lines) pass(number uint64) error {
 	return nil
 }
 
-func (l *lines) close() {
-	l.zip.Close()
+// close lets go of a part.
+func (c *Contents) close(l *lines) {
+	if err := l.zip.Reset(nil); err == nil {
+		c.mu.Lock()
+		c.idle = append(c.idle, l.unpacker)
+		c.mu.Unlock()
+	}
 	_ = l.object.Close() // it was only read
 }

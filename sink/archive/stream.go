@@ -28,7 +28,7 @@ func (s Stream) Frames(ctx context.Context, id schema.Identity, first uint64) it
 		if first > 1 {
 			seq, ok, err := topology.Seek(ctx, s.JS, topology.Raw, subject, func(m topology.Message) (bool, error) {
 				f, err := schema.FrameFromHeader(m.Header, nil)
-				return f.Seq >= first, err
+				return err != nil || f.Seq >= first, nil // no record has what is no frame, nor what is behind it
 			})
 			if err != nil || !ok {
 				if err != nil {

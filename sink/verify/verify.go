@@ -3,6 +3,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
@@ -25,6 +27,12 @@ type Frames interface {
 	// caller's. An error ends the sequence, and names the capture if it is about one; a
 	// frame that is stored and cannot be had says why instead.
 	Frames(ctx context.Context) iter.Seq2[Frame, error]
+}
+
+// Apart is what Frames may be as well: its captures can be read by themselves, and then several are at a time.
+type Apart interface {
+	// FramesOf gives the frames of one capture, as Frames does. It is safe for concurrent use.
+	FramesOf(ctx context.Context, id schema.Identity) iter.Seq2[Frame, error]
 }
 
 // Held is a capture that has frames.
@@ -128,7 +136,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 }
 
 // run reads all frames once, in the order in which they are stored, and deals them out to lanes by
-// capture: reading each capture by itself makes the server go over the frames of all others again.
+// capture: reading each capture by itself makes a server go over the frames of all others again. Where they
+// stand apart, a lane reads the captures that it proves.
 type run struct {
 	o        Options
 	proofs   map[schema.Identity]*proof
@@ -191,14 +200,63 @@ func (r *run) prove(ctx context.Context) error {
 			}
 		})
 	}
-	if err := r.deal(ctx, lanes); err != nil {
-		stop(err)
-	}
-	for _, l := range lanes {
-		close(l.batches)
+	if apart, ok := r.o.Frames.(Apart); ok {
+		next := r.largestFirst()
+		for _, l := range lanes {
+			wg.Go(func() {
+				if err := r.feed(ctx, l, apart, next); err != nil {
+					stop(err)
+				}
+				close(l.batches)
+			})
+		}
+	} else {
+		if err := r.deal(ctx, lanes); err != nil {
+			stop(err)
+		}
+		for _, l := range lanes {
+			close(l.batches)
+		}
 	}
 	wg.Wait()
 	return context.Cause(ctx)
+}
+
+// largestFirst gives the proofs one by one, to whoever asks; nil behind the last.
+func (r *run) largestFirst() func() *proof {
+	order := slices.Clone(r.order)
+	slices.SortStableFunc(order, func(a, b *proof) int { return cmp.Compare(b.left, a.left) })
+	var asked atomic.Int64
+	return func() *proof {
+		if n := int(asked.Add(1)); n <= len(order) {
+			return order[n-1]
+		}
+		return nil
+	}
+}
+
+// feed gives a lane one capture after the other.
+func (r *run) feed(ctx context.Context, l *lane, frames Apart, next func() *proof) error {
+	for p := next(); p != nil; p = next() {
+		p.lane = l
+		if p.left > 0 {
+			for f, err := range frames.FramesOf(ctx, p.id) {
+				if err != nil {
+					return fmt.Errorf("verify %s: %w", p.id, err)
+				}
+				if err := l.put(ctx, task{p, f.Frame, f.Unreadable}); err != nil {
+					return err
+				}
+				if p.left--; p.left == 0 {
+					break
+				}
+			}
+		}
+		if err := l.put(ctx, task{proof: p}); err != nil {
+			return err
+		}
+	}
+	return l.flush(ctx)
 }
 
 // deal reads as many frames of each capture as were counted, fewer if they are gone.

@@ -54,7 +54,8 @@ func (b *bench) verify(ctx context.Context) error {
 		frames := float64(load.frames()) / float64(total)
 		return errors.Join(
 			b.higher("verify", "events/s", figure, ceiling, goalVerify),
-			b.higher("verify, by frames", "frames/s", figure*frames, ceiling*frames, 0))
+			b.higher("verify, by frames", "frames/s", figure*frames, ceiling*frames, 0),
+			b.verifyArchive(ctx, r, l, load))
 	})
 }
 
@@ -65,18 +66,7 @@ func (b *bench) prove(ctx context.Context, r *rig, l *sqlite.Ledger, total int) 
 	for n == 0 || time.Since(begin) < b.size.window {
 		report, err := verify.Run(ctx, verify.Options{
 			Frames: verify.Stream{JS: r.js, Blobs: r.blobs, Partitions: r.info.Partitions}, Ledger: l,
-			NewFold: func(id schema.Identity, version string) verify.Fold {
-				capture := translate.NewCapture(id, b.Catalogue, version)
-				var events []schema.Event
-				return verify.Fold{
-					Step: func(f *schema.Frame) ([]schema.Event, error) {
-						var err error
-						events, err = capture.Step(events[:0], f)
-						return events, err
-					},
-					Open: func() map[uint32]uint64 { return capture.Open().Frames },
-				}
-			},
+			NewFold: b.newFold,
 		})
 		if err == nil && (len(report.Findings) > 0 || report.Events != uint64(total)) {
 			err = fmt.Errorf("%d events of %d agree, and there are %d findings", report.Events, total, len(report.Findings))
@@ -87,6 +77,20 @@ func (b *bench) prove(ctx context.Context, r *rig, l *sqlite.Ledger, total int) 
 		n += total
 	}
 	return perSecond(n, begin), nil
+}
+
+// newFold starts the fold of a capture, for a proof.
+func (b *bench) newFold(id schema.Identity, version string) verify.Fold {
+	capture := translate.NewCapture(id, b.Catalogue, version)
+	var events []schema.Event
+	return verify.Fold{
+		Step: func(f *schema.Frame) ([]schema.Event, error) {
+			var err error
+			events, err = capture.Step(events[:0], f)
+			return events, err
+		},
+		Open: func() map[uint32]uint64 { return capture.Open().Frames },
+	}
 }
 
 // hash reads what verify reads, the frames beside the events.
