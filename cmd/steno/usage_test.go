@@ -64,6 +64,7 @@ func TestUsageErrors(t *testing.T) {
 		{"export --format pdf", "--format \"pdf\": want jsonl, md or html"},
 		{"export --format jsonl --frames", "--frames and --format: want one of them"},
 		{"export --force", "--force is for --out"},
+		{"export --force --out -", "--force is for --out FILE"},
 		{"import", "which file?"},
 		{"translate", "which file?"},
 		{"ls --log-level loud", "--log-level"},
