@@ -22,7 +22,7 @@ func runHere(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(t.TempDir(), "none"))
 	var out, errs bytes.Buffer
-	code = run(t.Context(), args, stdio{os.Stdin, &out, &errs})
+	code = run(t.Context(), append([]string{}, args...), stdio{os.Stdin, &out, &errs}) // of none it would take the test's
 	return out.String(), errs.String(), code
 }
 
