@@ -68,8 +68,8 @@ place and put there when it is whole; without it, the export goes to stdout.
 			default:
 				return a.badValue(fmt.Errorf("--format %q: want jsonl, md or html", f.format), "format")
 			}
-			if f.force && f.out == "" {
-				return usage("--force is for --out")
+			if f.force && (f.out == "" || f.out == "-") {
+				return usage("--force is for --out FILE")
 			}
 			return a.export(cmd.Context(), args, f)
 		},
@@ -155,7 +155,10 @@ func (a *app) writeExport(ctx context.Context, s *session, t sink.Summary, f exp
 	}
 	wrote = plural(uint64(len(of.Events)), "event") + ", " + plural(t.Frames, "frame")
 	times := s.frameTimes(ctx, t.Transcript.Identity)
-	of.At, of.Stored = times.at, s.ledger.Events(ctx, t.Transcript, 0, len(of.Events))
+	of.At = times.at
+	if n := len(of.Events); n > 0 { // else it would be all that has come since
+		of.Stored = s.ledger.Events(ctx, t.Transcript, 0, n)
+	}
 	p.say("write %s", wrote)
 	if f.format == formatHTML {
 		err = export.HTML(ctx, w, &of)

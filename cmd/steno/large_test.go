@@ -17,7 +17,6 @@ import (
 
 // Frames above the inline bound go by the blob bucket, and come out whole: their events, too.
 func TestLargeFramesComeThroughWhole(t *testing.T) {
-	t.Parallel()
 	sizes := map[string]int{"a": 600 << 10, "b": 8 << 20, "c": 64 << 20}
 	path := filepath.Join(t.TempDir(), "large.jsonl")
 	file, err := os.Create(path)

@@ -65,12 +65,33 @@ func (e *outFile) keep() error {
 			return nil
 		}
 	} else if err == nil {
-		if err = os.Link(name, e.to); errors.Is(err, fs.ErrExist) { // it has come meanwhile
+		if err = takePlace(name, e.to, os.Link); errors.Is(err, fs.ErrExist) { // it has come meanwhile
 			err = errThere(e.to)
 		}
 	}
-	if err = errors.Join(err, os.Remove(name)); err != nil {
+	if gone := os.Remove(name); !errors.Is(gone, fs.ErrNotExist) { // it may have been put there itself
+		err = errors.Join(err, gone)
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", e.to, err)
+	}
+	return nil
+}
+
+// takePlace gives a file another name, of which there must be none; an error wraps fs.ErrExist if there is. The file may
+// keep its own, too. link is os.Link; where file systems have no links (exFAT, some of FUSE), the name is taken first, and
+// then the file put there: who is killed in between leaves an empty one.
+func takePlace(file, name string, link func(file, name string) error) error {
+	err := link(file, name)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	place, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(place.Close(), os.Rename(file, name)); err != nil {
+		return errors.Join(err, os.Remove(name))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func runHere(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(t.TempDir(), "none"))
 	var out, errs bytes.Buffer
-	code = run(t.Context(), args, stdio{os.Stdin, &out, &errs})
+	code = run(t.Context(), append([]string{}, args...), stdio{os.Stdin, &out, &errs}) // of none it would take the test's
 	return out.String(), errs.String(), code
 }
 
@@ -64,6 +64,7 @@ func TestUsageErrors(t *testing.T) {
 		{"export --format pdf", "--format \"pdf\": want jsonl, md or html"},
 		{"export --format jsonl --frames", "--frames and --format: want one of them"},
 		{"export --force", "--force is for --out"},
+		{"export --force --out -", "--force is for --out FILE"},
 		{"import", "which file?"},
 		{"translate", "which file?"},
 		{"ls --log-level loud", "--log-level"},

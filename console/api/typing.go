@@ -44,11 +44,13 @@ func (s *Server) typing(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case s.folds <- struct{}{}:
-		defer func() { <-s.folds }()
-	default:
-		return errFolds
+	if r.Method != http.MethodHead {
+		select {
+		case s.folds <- struct{}{}:
+			defer func() { <-s.folds }()
+		default:
+			return errFolds
+		}
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/x-ndjson")
@@ -57,7 +59,7 @@ func (s *Server) typing(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	lines := &lineWriter{w: w, control: http.NewResponseController(w), stall: s.o.Stall}
+	lines := &lineWriter{w: w, control: http.NewResponseController(w), left: s.o.Stall}
 	if err := s.typed(ctx, lines, t.Transcript, after); err != nil && lines.err == nil {
 		known := s.unfoldable(r, err)
 		lines.line(appendError(nil, known))
@@ -106,15 +108,18 @@ func (s *Server) unfoldable(r *http.Request, err error) *refusal {
 const (
 	// linesFrom is from how many bytes on lines are sent.
 	linesFrom = 16 << 10
-	// linesWithin is how long a line waits for the next one.
+	// linesWithin is after how long the next line is sent at once, with those that wait.
 	linesWithin = 100 * time.Millisecond
 )
+
+// errSlow ends an answer to a client that has let it wait for too long in all: others wait for its place.
+var errSlow = errors.New("the client reads too slowly")
 
 // lineWriter writes lines, several at a time. It remembers the connection's error.
 type lineWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	stall   time.Duration
+	left    time.Duration // for which the client may still let it wait, in all
 	waiting []byte
 	sent    time.Time
 	err     error
@@ -128,16 +133,20 @@ func (l *lineWriter) line(text []byte) {
 	}
 }
 
-// flush sends what waits, at most sendAtOnce in the time of one stall.
+// flush sends what waits.
 func (l *lineWriter) flush() {
 	for left := l.waiting; len(left) > 0 && l.err == nil; {
 		n := min(len(left), sendAtOnce)
-		l.err = l.control.SetWriteDeadline(time.Now().Add(l.stall))
+		began := time.Now()
+		l.err = l.control.SetWriteDeadline(began.Add(l.left))
 		if l.err == nil {
 			_, l.err = l.w.Write(left[:n])
 		}
 		if l.err == nil {
 			l.err = l.control.Flush()
+		}
+		if l.left -= time.Since(began); l.err == nil && l.left <= 0 {
+			l.err = errSlow
 		}
 		left = left[n:]
 	}

@@ -67,13 +67,16 @@ func New(t testing.TB) *Pipeline {
 // Background runs something until the returned function is called, which waits for it.
 func (p *Pipeline) Background(do func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- do(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := do(ctx); err != nil { // said at once: whoever waits for it would only say that he waits
 			p.t.Errorf("background: %v", err)
 		}
+	}()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		<-done
 	})
 	p.t.Cleanup(stop)
 	return stop

@@ -1,6 +1,7 @@
 package consoletest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/steno-io/steno/ingest/files"
 	"github.com/steno-io/steno/schema"
@@ -49,14 +51,16 @@ func (tap *Tap) Store(frames ...schema.Frame) {
 	t := tap.p.t
 	t.Helper()
 	waiting := make(chan jetstream.PubAckFuture, pending)
-	stored := make(chan error, 1)
-	go func() { stored <- await(waiting) }()
-	err := tap.publish(frames, waiting)
-	close(waiting)
-	require.NoError(t, errors.Join(err, <-stored))
+	g, ctx := errgroup.WithContext(t.Context())
+	g.Go(func() error {
+		defer close(waiting)
+		return tap.publish(ctx, frames, waiting)
+	})
+	g.Go(func() error { return await(waiting) })
+	require.NoError(t, g.Wait())
 }
 
-func (tap *Tap) publish(frames []schema.Frame, waiting chan<- jetstream.PubAckFuture) error {
+func (tap *Tap) publish(ctx context.Context, frames []schema.Frame, waiting chan<- jetstream.PubAckFuture) error {
 	for _, f := range frames {
 		m, err := tap.message(f)
 		if err != nil {
@@ -66,22 +70,30 @@ func (tap *Tap) publish(frames []schema.Frame, waiting chan<- jetstream.PubAckFu
 		if err != nil {
 			return err
 		}
-		waiting <- ack
+		select {
+		case waiting <- ack:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	return nil
 }
 
-func await(waiting <-chan jetstream.PubAckFuture) (first error) {
+// errUnanswered is of a frame that the server neither took nor refused.
+var errUnanswered = errors.New("the server does not answer")
+
+// await waits for the answers in their order, for each a bounded time, and gives the first that is none to go on with.
+func await(waiting <-chan jetstream.PubAckFuture) error {
 	for ack := range waiting {
 		select {
 		case <-ack.Ok():
 		case err := <-ack.Err():
-			if first == nil {
-				first = err
-			}
+			return err
+		case <-time.After(Within):
+			return fmt.Errorf("store a frame on %s: %w", ack.Msg().Subject, errUnanswered)
 		}
 	}
-	return first
+	return nil
 }
 
 // message is the next frame as it is stored.

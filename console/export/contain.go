@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -28,7 +29,7 @@ var commonMark = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 // contain gives a message's Markdown as it may stand between the parts of a page of Markdown: HTML is text,
 // images are links, headings stand below those of the page, what would hold for other messages is text, and a
-// block that it leaves open is closed. What
+// block that it leaves open is closed, and one that would be drawn is shown. What
 // cannot be told to be like that, or takes too long to be read, is given as a block of code.
 func contain(message string) string {
 	source := []byte(strings.TrimRight(reading.Visible(message), "\n"))
@@ -49,6 +50,23 @@ func contain(message string) string {
 		source = apply(source, changes)
 	}
 	return strings.TrimSuffix(fence("text", message), "\n")
+}
+
+// drawings are the languages of blocks that code hosts do not show but draw.
+var drawings = []string{"mermaid", "geojson", "topojson", "stl", "plantuml", "math"}
+
+// plainCode before a block's info has the block shown as text.
+const plainCode = "text "
+
+// drawn reports whether a fenced block with that info may be drawn: what is written there as a reference or an escape
+// might be anything.
+func drawn(info []byte) bool {
+	language, _, _ := strings.Cut(strings.TrimSpace(string(info)), " ")
+	if strings.ContainsAny(language, `&\`) {
+		return true
+	}
+	language = strings.ToLower(strings.TrimFunc(language, func(c rune) bool { return !unicode.IsLetter(c) }))
+	return slices.ContainsFunc(drawings, func(name string) bool { return strings.HasPrefix(language, name) })
 }
 
 // change replaces some bytes.
@@ -117,6 +135,10 @@ func changesOf(source []byte) (changes []change, ok bool) {
 				escape(at - 1)
 			} else {
 				ok = false
+			}
+		case *ast.FencedCodeBlock:
+			if n.Info != nil && drawn(n.Info.Segment.Value(source)) {
+				changes = append(changes, change{at: n.Info.Segment.Start, by: plainCode})
 			}
 		case *ast.CodeSpan:
 			return ast.WalkSkipChildren, nil

@@ -25,6 +25,10 @@ func TestAMessageIsContained(t *testing.T) {
 		"```\nx\n```\n":                                "```\nx\n```",
 		"- a\n  ```\n  x":                              "- a\n  ```\n  x", // it ends with the list
 		"\x1b[31mred":                                  "␛[31mred",
+		"```mermaid\ngraph\n```":                       "```text mermaid\ngraph\n```",
+		"~~~ GeoJSON {x}\n{}\n~~~":                     "~~~ text GeoJSON {x}\n{}\n~~~",
+		"- a\n\n  ```&#109;ermaid\n  x\n  ```":         "- a\n\n  ```text &#109;ermaid\n  x\n  ```",
+		"```text mermaid\nx\n```":                      "```text mermaid\nx\n```",
 	} {
 		require.Equal(t, want, contain(message), message)
 	}

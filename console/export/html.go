@@ -108,6 +108,9 @@ func (h *htmlPage) write(ctx context.Context, t *Transcript, p *reading.Page) er
 	if err := h.do("foot", bottom); err != nil {
 		return err
 	}
+	if t.Stored == nil {
+		return h.do("end", nil)
+	}
 	for e, err := range t.Stored {
 		if err == nil {
 			err = h.stored(e)
@@ -177,7 +180,7 @@ func (h *htmlPage) item(i *reading.Item) error {
 		d.plan(k)
 	case *reading.Noise:
 		d.Template, d.Class = "folded", "quiet"
-		d.Title = k.What + " · " + reading.Count(strings.Count(strings.TrimSuffix(k.Text, "\n"), "\n")+1, "line")
+		d.Title = k.Title()
 		d.Body = reading.Visible(k.Text)
 	case *reading.Remark:
 		d.Template, d.Class, d.Mark = "remark", tones[k.Tone], k.Mark
@@ -225,16 +228,9 @@ func (d *item) tool(h *htmlPage, k *reading.Tool) {
 		d.Edits = append(d.Edits, edit{
 			Path:    reading.OneLine(e.Path),
 			Words:   "−" + strconv.Itoa(len(e.Removed)) + " +" + reading.Count(len(e.Added), "line"),
-			Removed: reading.Visible(marked("- ", e.Removed)), Added: reading.Visible(marked("+ ", e.Added)),
+			Removed: reading.Visible(reading.Marked("- ", e.Removed)), Added: reading.Visible(reading.Marked("+ ", e.Added)),
 		})
 	}
-}
-
-func marked(mark string, lines []string) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	return mark + strings.Join(lines, "\n"+mark) + "\n"
 }
 
 // Input is what a tool was given, as lines of text.

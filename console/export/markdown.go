@@ -152,7 +152,7 @@ func (m *markdown) item(i *reading.Item) {
 	case *reading.Plan:
 		m.plan(i, k)
 	case *reading.Noise:
-		m.folded(k.What+" · "+reading.Count(strings.Count(strings.TrimSuffix(k.Text, "\n"), "\n")+1, "line"), i, fence("text", k.Text))
+		m.folded(k.Title(), i, fence("text", k.Text))
 	case *reading.Remark:
 		if text := strings.TrimSpace(k.Text); strings.Contains(text, "\n") {
 			m.block(k.Mark + " note" + m.edge(i))
@@ -261,7 +261,7 @@ func (m *markdown) tool(i *reading.Item, k *reading.Tool) {
 	}
 	for _, e := range k.Edits {
 		m.block("**edit** " + code(e.Path) + " −" + strconv.Itoa(len(e.Removed)) + " +" + reading.Count(len(e.Added), "line"))
-		m.block(fence("diff", diff(e)))
+		m.block(fence("diff", reading.Marked("-", e.Removed)+reading.Marked("+", e.Added)))
 	}
 	if output := k.Result(); output != "" {
 		if k.IsError {
@@ -271,17 +271,6 @@ func (m *markdown) tool(i *reading.Item, k *reading.Tool) {
 		}
 		m.block(fence("text", output))
 	}
-}
-
-func diff(e reading.Edit) string {
-	var b strings.Builder
-	for _, l := range e.Removed {
-		b.WriteString("-" + l + "\n")
-	}
-	for _, l := range e.Added {
-		b.WriteString("+" + l + "\n")
-	}
-	return b.String()
 }
 
 func (m *markdown) ask(a *reading.Ask) {

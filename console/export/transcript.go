@@ -9,7 +9,7 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// Transcript is what is written for people. Summary, Events and Stored are needed.
+// Transcript is what is written for people. Summary is needed, and of one with events Events and Stored.
 type Transcript struct {
 	Summary sink.Summary
 	Events  []schema.Event // in the order of their numbers; they are brought into the order of reading

@@ -21,6 +21,15 @@ func (a Edit) Equal(b Edit) bool {
 	return a.Path == b.Path && slices.Equal(a.Removed, b.Removed) && slices.Equal(a.Added, b.Added)
 }
 
+// Marked is lines of text, each behind a mark.
+func Marked(mark string, lines []string) string {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(mark + l + "\n")
+	}
+	return b.String()
+}
+
 // isTool reports whether a record is of a tool, as its agent told of it.
 func isTool(k *schema.Raw) bool {
 	return k.Source == updatePrefix+acp.ToolCall || k.Source == updatePrefix+acp.ToolCallUpdate

@@ -58,6 +58,11 @@ type Plan struct{ Steps []Step }
 // Noise is what stood between the frames.
 type Noise struct{ What, Text string }
 
+// Title says what it is, and how much.
+func (n *Noise) Title() string {
+	return n.What + " · " + Count(max(1, len(linesOf(n.Text))), "line")
+}
+
 // Remark is progress, in as many lines as it has.
 type Remark struct {
 	Tone Tone

@@ -30,7 +30,7 @@ const (
 	ABeginning
 )
 
-// Said is what a Raw says that no other event does. Of what is not a line, render reads the value.
+// Said is what a Raw says that no other event does. Of what is not a line, whoever draws it reads the value.
 type Said struct {
 	As   As
 	Tone Tone

@@ -95,16 +95,9 @@ func diff(c jsontree.Value) string {
 	after, _ := c.Get("newText").Text()
 	what := "write " + path
 	if before, ok := c.Get("oldText").Text(); ok {
-		what = "change " + path + " from " + Count(lines(before), "line")
+		what = "change " + path + " from " + Count(len(linesOf(before)), "line")
 	}
-	return what + " to " + Count(lines(after), "line") + "\n" + strings.TrimRight(after, "\n")
-}
-
-func lines(text string) int {
-	if text == "" {
-		return 0
-	}
-	return strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
+	return what + " to " + Count(len(linesOf(after)), "line") + "\n" + strings.TrimRight(after, "\n")
 }
 
 // largeWords begin what is said in the place of a value that an event only refers to.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/schema"
 )
 
@@ -18,17 +19,13 @@ func (r *Renderer) cardEdits(edits []edit) {
 		r.page.newline()
 		leave := r.page.inside(PartBody)
 		if len(e.Removed) > 0 {
-			r.excerpt(rail, bad, marked("- ", e.Removed))
+			r.excerpt(rail, bad, reading.Marked("- ", e.Removed))
 		}
 		if len(e.Added) > 0 {
-			r.excerpt(rail, good, marked("+ ", e.Added))
+			r.excerpt(rail, good, reading.Marked("+ ", e.Added))
 		}
 		leave()
 	}
-}
-
-func marked(mark string, lines []string) string {
-	return mark + strings.Join(lines, "\n"+mark)
 }
 
 // toolTold writes edits as they come, if they are new to the card, and what a tool that has ended told beside

@@ -65,13 +65,11 @@ func listColumns(now time.Time, rows []sink.Summary, keys map[string]string) []c
 			return plain, strings.TrimSpace(string(s.Protocol) + " " + oneLine(s.Agent))
 		}},
 		{title: "TITLE", cell: func(s *sink.Summary) (style, string) {
-			if title := oneLine(s.Title); title != "" {
-				return heading, title
+			name, titled := Name(s)
+			if titled {
+				return heading, name
 			}
-			if id := oneLine(s.SessionID); id != "" {
-				return dim, id
-			}
-			return dim, "session " + strconv.FormatUint(uint64(s.Transcript.Session), 10)
+			return dim, name
 		}},
 		{title: "FRAMES", right: true, cell: func(s *sink.Summary) (style, string) { return plain, strconv.FormatUint(s.Frames, 10) }},
 		{title: "EVENTS", right: true, cell: func(s *sink.Summary) (style, string) { return plain, strconv.FormatUint(s.Events, 10) }},
@@ -130,15 +128,34 @@ func (p *page) cell(i int, s style, text string, width int, right, last bool) {
 	}
 }
 
-// longIdle is from when on the list says for how long an open transcript has said nothing: its end may
+// Name is what a transcript is called in a list; titled: by its title.
+func Name(s *sink.Summary) (name string, titled bool) {
+	if title := oneLine(s.Title); title != "" {
+		return title, true
+	}
+	if id := oneLine(s.SessionID); id != "" {
+		return id, false
+	}
+	return "session " + strconv.FormatUint(uint64(s.Transcript.Session), 10), false
+}
+
+// longIdle is from when on lists say for how long an open transcript has said nothing: its end may
 // be one that nobody saw.
 const longIdle = 10 * time.Minute
 
-func status(now time.Time, s *sink.Summary) string {
+// Idle is for how long an open transcript has said nothing; empty if lists do not say it.
+func Idle(now time.Time, s *sink.Summary) string {
 	if s.Status != schema.StatusOpen || s.IdleSince.IsZero() || now.Sub(s.IdleSince) < longIdle {
-		return string(s.Status)
+		return ""
 	}
-	return string(s.Status) + ", idle " + age(now, s.IdleSince)
+	return age(now, s.IdleSince)
+}
+
+func status(now time.Time, s *sink.Summary) string {
+	if idle := Idle(now, s); idle != "" {
+		return string(s.Status) + ", idle " + idle
+	}
+	return string(s.Status)
 }
 
 func statusStyle(s schema.Status) style {

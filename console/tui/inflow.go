@@ -117,9 +117,7 @@ func (f *inflow) event(e schema.Event, seq uint64) {
 	case *schema.Message:
 		f.open = slices.DeleteFunc(f.open, func(t *text) bool { return t.is(k.Role, k.Channel, k.MessageID) })
 	case *schema.Progress:
-		task := e.Source.TaskID
-		f.held.bits = slices.DeleteFunc(f.held.bits, func(b schema.Event) bool { return b.Source.TaskID == task })
-		f.held.notes = slices.DeleteFunc(f.held.notes, func(n schema.OpenNote) bool { return n.TaskID == task })
+		f.held.notes, f.held.bits = withoutTask(e.Source.TaskID, f.held.notes, f.held.bits)
 	}
 }
 

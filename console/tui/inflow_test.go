@@ -103,3 +103,14 @@ func TestTheWorstIsSaid(t *testing.T) {
 		require.Contains(t, words, tt.says)
 	}
 }
+
+func TestAStoredNoteLeavesThoseOfOtherTasks(t *testing.T) {
+	note := func(task string) schema.Event {
+		return schema.Event{Source: schema.Source{TaskID: task}, Kind: &schema.Progress{Detail: &schema.Note{Text: "grinding"}}}
+	}
+	var o open
+	o.take(news{notes: []schema.OpenNote{{TaskID: "a"}, {TaskID: "b"}}, bits: []schema.Event{note("a"), note("b")}})
+	o.take(news{events: []schema.Event{note("a")}})
+	require.Equal(t, []schema.OpenNote{{TaskID: "b"}}, o.notes)
+	require.Equal(t, []schema.Event{note("b")}, o.bits)
+}

@@ -33,8 +33,6 @@ func wheel(m tea.MouseWheelMsg) int {
 // columns of the list and how wide they are; what is left is the title's.
 type columns struct{ age, status, with, title, events int }
 
-const longIdle = 10 * time.Minute
-
 func (l *list) columns() columns {
 	c := columns{age: 4, status: 9, with: 16, events: 7}
 	if l.width < 70 {
@@ -105,14 +103,14 @@ func (l *list) emptyWords() string {
 func (l *list) row(c columns, s *sink.Summary, chosenOne bool) string {
 	age := render.Age(l.now, s.AddedAt)
 	with := render.Fit(render.Line(string(s.Protocol)+" "+s.Agent), c.with)
-	title := titleOf(s)
+	title, isTitle := render.Name(s)
 	events := strconv.FormatUint(s.Events, 10)
 	style, status := statusWords(l.now, s)
 	if chosenOne {
 		return paint(chosen, pad("▸ "+c.line(age, render.Fit(status, c.status), with, render.Fit(title, c.title), events), l.width))
 	}
 	titled := words(plain, title, c.title)
-	if s.Title == "" {
+	if !isTitle {
 		titled = words(dim, title, c.title)
 	}
 	return "  " + c.line(paint(dim, age), words(style, status, c.status), with, titled, events)
@@ -120,20 +118,16 @@ func (l *list) row(c columns, s *sink.Summary, chosenOne bool) string {
 
 // titleOf is what a transcript is called.
 func titleOf(s *sink.Summary) string {
-	for _, title := range []string{render.Line(s.Title), render.Line(s.SessionID)} {
-		if title != "" {
-			return title
-		}
-	}
-	return "session " + strconv.FormatUint(uint64(s.Transcript.Session), 10)
+	name, _ := render.Name(s)
+	return name
 }
 
 // statusWords is a status, and for how long an open transcript has said nothing.
 func statusWords(now time.Time, s *sink.Summary) (style, words string) {
 	switch s.Status {
 	case schema.StatusOpen:
-		if !s.IdleSince.IsZero() && now.Sub(s.IdleSince) >= longIdle {
-			return plain, "idle " + render.Age(now, s.IdleSince)
+		if idle := render.Idle(now, s); idle != "" {
+			return plain, "idle " + idle
 		}
 		return good, "● open"
 	case schema.StatusParked:

@@ -152,7 +152,7 @@ func (o *open) take(n news) {
 		case *schema.ToolState:
 			o.tools = slices.DeleteFunc(o.tools, func(t schema.OpenTool) bool { return t.State.ToolID == k.ToolID })
 		case *schema.Progress:
-			o.notes, o.bits = nil, nil
+			o.notes, o.bits = withoutTask(e.Source.TaskID, o.notes, o.bits)
 		}
 	}
 	if n.tools != nil {
@@ -162,6 +162,12 @@ func (o *open) take(n news) {
 		o.notes, o.bits = n.notes, nil
 	}
 	o.bits = append(o.bits, n.bits...)
+}
+
+// withoutTask gives what is left of notes and of their pieces once the note of a task is stored.
+func withoutTask(task string, notes []schema.OpenNote, bits []schema.Event) ([]schema.OpenNote, []schema.Event) {
+	return slices.DeleteFunc(slices.Clone(notes), func(n schema.OpenNote) bool { return n.TaskID == task }),
+		slices.DeleteFunc(slices.Clone(bits), func(b schema.Event) bool { return b.Source.TaskID == task })
 }
 
 // part splits off the events before the one at i, as a segment of their own.

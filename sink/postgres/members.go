@@ -148,7 +148,8 @@ func (m *members) leave(ctx context.Context) error {
 }
 
 // use does something on the connection, within a part of the lease: a server that does not answer
-// must not make the end of the lease pass unseen. After a failure another connection is made.
+// must not make the end of the lease pass unseen. After a failure another connection is made; that somebody else has the
+// name is none.
 func (m *members) use(ctx context.Context, do func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, m.lease/2)
 	defer cancel()
@@ -163,7 +164,7 @@ func (m *members) use(ctx context.Context, do func(context.Context, *pgx.Conn) e
 		m.conn = conn
 	}
 	err := do(ctx, m.conn)
-	if err != nil {
+	if err != nil && !errors.Is(err, errWaiting) {
 		_ = m.conn.Close(ctx) // the error says more
 		m.conn = nil
 	}

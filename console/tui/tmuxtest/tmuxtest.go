@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -34,22 +36,55 @@ func Start(t *testing.T, width, height int, env ...string) *Terminal {
 	}
 	x := &Terminal{t: t, socket: filepath.Join(dir, "s")}
 	t.Cleanup(func() {
-		x.try("kill-server")
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
 	})
+	x.serve()
 	rc := filepath.Join(dir, "rc")
 	if err := os.WriteFile(rc, []byte("PS1='$ '\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height)}
+	args := []string{"new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height)}
 	for _, v := range append([]string{"TERM=screen-256color"}, env...) {
 		args = append(args, "-e", v)
 	}
 	x.run(append(args, "bash --noprofile --rcfile "+rc)...)
 	x.Await("$")
 	return x
+}
+
+// serve runs tmux's server as a child of the test's, and waits until it answers. It ends with the test, and with the
+// test binary however that one ends.
+func (x *Terminal) serve() {
+	x.t.Helper()
+	server := exec.Command("tmux", "-S", x.socket, "-f", "/dev/null", "-D")
+	server.SysProcAttr = endWithParent()
+	started, ended := make(chan error), make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // the signal at the parent's end is that of the thread which started it
+		err := server.Start()
+		started <- err
+		if err == nil {
+			ended <- server.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		x.t.Fatal(err)
+	}
+	x.t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGTERM) // it may have ended
+		<-ended
+	})
+	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) { // until it has its socket
+		out, err := x.try("list-sessions")
+		if err == nil {
+			return
+		}
+		if time.Since(began) > within {
+			x.t.Fatalf("tmux does not answer: %v: %s", err, out)
+		}
+	}
 }
 
 // Type types text as it is.
@@ -145,6 +180,6 @@ func (x *Terminal) run(args ...string) string {
 }
 
 func (x *Terminal) try(args ...string) (string, error) {
-	out, err := exec.Command("tmux", append([]string{"-S", x.socket}, args...)...).CombinedOutput()
+	out, err := exec.Command("tmux", append([]string{"-N", "-S", x.socket}, args...)...).CombinedOutput()
 	return string(out), err
 }
