@@ -14,7 +14,7 @@ import (
 // records name only.
 func TestWhatIsTooLargeForARecordIsShown(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "large")
+	c := s.Talk(s.Namespace, "large")
 	c.Prompt("Change it")
 	c.Tool("t1", "Edit", consoletest.Object{"path": "/w/long.txt"})
 	long := strings.Repeat("a line that stays\n", 4<<10)
@@ -35,7 +35,7 @@ func TestWhatIsTooLargeForARecordIsShown(t *testing.T) {
 // TestWhatAToolSaysIsShown has text of a tool that is in no result: sent before its end, and beside a raw output.
 func TestWhatAToolSaysIsShown(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "says")
+	c := s.Talk(s.Namespace, "says")
 	c.Prompt("Weigh it")
 	text := func(words string) []any {
 		return []any{consoletest.Object{"type": "content", "content": consoletest.Text(words)}}
@@ -66,7 +66,7 @@ func TestWhatAToolSaysIsShown(t *testing.T) {
 // TestPermissionsOfNoToolAreAnsweredEach has two asked before either is answered.
 func TestPermissionsOfNoToolAreAnsweredEach(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "ask")
+	c := s.Talk(s.Namespace, "ask")
 	c.Prompt("Ask")
 	asks := func(id int, name string) {
 		c.Agent(consoletest.Object{"id": id, "method": "session/request_permission", "params": consoletest.Object{"sessionId": c.Session,

@@ -102,8 +102,8 @@ const shapeOf = (root, asHTML) => {
 	return out.join(" ");
 };`
 
-// renderer is a page without a policy that has the renderer's modules, and gives the shapes of texts.
-func renderer(t *testing.T) *webtest.Tab {
+// blank is an empty page without a policy that has the page's modules.
+func blank(t *testing.T) *webtest.Tab {
 	mux := http.NewServeMux()
 	mux.Handle("/static/", web.Handler())
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
@@ -113,7 +113,12 @@ func renderer(t *testing.T) *webtest.Tab {
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
-	tab := webtest.Open(t, s.URL)
+	return webtest.Open(t, s.URL)
+}
+
+// renderer is blank, and gives the shapes of texts.
+func renderer(t *testing.T) *webtest.Tab {
+	tab := blank(t)
 	tab.Do(`(async () => {
 		const { markdown } = await import("/static/markdown/render.js");
 		const { Growing } = await import("/static/markdown/growing.js");

@@ -9,12 +9,11 @@ import (
 
 	"github.com/steno-io/steno/console/consoletest"
 	"github.com/steno-io/steno/console/web/webtest"
-	"github.com/steno-io/steno/schema"
 )
 
 // paced is a conversation of which a frame comes every 100 ms: an answer in pieces, a tool, an answer.
 func paced(s *consoletest.Site) *consoletest.Talk {
-	tap := s.Tap(schema.Identity{Namespace: "default", Workflow: "w", Run: "paced", Attempt: 1})
+	tap := s.Tap(s.Identity("paced"))
 	tap.Steps(time.Date(2026, 11, 27, 9, 14, 0, 0, time.UTC), 100*time.Millisecond)
 	c := s.TalkOn(tap, nil)
 	c.Together(func() {
@@ -117,7 +116,7 @@ func TestReplay(t *testing.T) {
 // TestReplayWhileItGoesOn leaves a live transcript for its past, and comes back to the present.
 func TestReplayWhileItGoesOn(t *testing.T) {
 	s := site(t)
-	tap := s.Tap(schema.Identity{Namespace: "default", Workflow: "w", Run: "going", Attempt: 1})
+	tap := s.Tap(s.Identity("going"))
 	tap.Steps(time.Now().Add(-time.Minute), 100*time.Millisecond)
 	c := s.TalkOn(tap, nil)
 	c.Prompt("First")
