@@ -87,3 +87,24 @@ func TestPermissionsOfNoToolAreAnsweredEach(t *testing.T) {
 	require.Equal(t, []string{"yes", "no"}, webtest.Eval[[]string](tab, `[...document.querySelectorAll("[data-ask]")].map((e) => e.dataset.decided)`))
 	require.Equal(t, 0, tab.Count(`[data-ask][data-decided="open"]`))
 }
+
+// TestALongPartIsShownWhole has a message of which two parts are text, one of them too long to be shown at once.
+func TestALongPartIsShownWhole(t *testing.T) {
+	s := site(t)
+	c := s.Talk(s.Namespace, "parts")
+	c.Client(consoletest.Object{"id": 100, "method": "session/prompt", "params": consoletest.Object{"sessionId": c.Session, "prompt": []any{
+		consoletest.Text("short"),
+		consoletest.Object{"type": "resource_link", "uri": "file:///w/shelf.txt", "name": "shelf.txt"},
+		consoletest.Text(strings.Repeat("Oats and rye and barley.\n\n", 4000) + "**The end.**"),
+	}}})
+	c.Has(2)
+	tab := open(t, address(s, c.Key))
+	tab.There(item("user") + ` [data-action="more"]`)
+	require.Equal(t, 1, tab.Count(item("user")+` [data-action="more"]`))
+	words := `document.querySelector('[data-kind="user"] [data-text]').textContent`
+	require.False(t, webtest.Eval[bool](tab, words+`.includes("The end.")`))
+	tab.Do(`document.querySelector('[data-action="more"]').click()`)
+	tab.Await(`[...document.querySelectorAll('[data-kind="user"] strong')].some((e) => e.textContent === "The end.")`)
+	tab.Gone(item("user") + ` [data-action="more"]`)
+	require.Equal(t, 4000, webtest.Eval[int](tab, words+`.split("barley.").length - 1`))
+}

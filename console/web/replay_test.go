@@ -140,3 +140,38 @@ func TestReplayWhileItGoesOn(t *testing.T) {
 	c.Chunk(" and then")
 	tab.Shows(item("agent")+"[data-open]", "now and then")
 }
+
+// TestReplayOfWhatIsOpen goes back into an answer that is still being typed, which the page met in its middle.
+func TestReplayOfWhatIsOpen(t *testing.T) {
+	s := site(t)
+	tap := s.Tap(s.Identity("typed"))
+	tap.Steps(time.Now().Add(-time.Minute), 100*time.Millisecond)
+	c := s.TalkOn(tap, nil)
+	c.Prompt("Count")
+	for i := range 20 {
+		c.Chunk(fmt.Sprintf("n%d ", i+1))
+	}
+	s.Folded(c.Tap)
+	tab := open(t, address(s, c.Key))
+	tab.Shows(item("agent")+"[data-open]", "n20")
+	scrub(tab, 0)
+	tab.Gone(item("agent"))
+	scrub(tab, 0.5)
+	tab.Await(`/n(9|10|11) *$/.test(document.querySelector('[data-kind="agent"][data-open] [data-text]')?.innerText)`)
+
+	// What is said meanwhile is a part of it.
+	for i := range 20 {
+		c.Chunk(fmt.Sprintf("m%d ", i+1))
+	}
+	tab.Await(`Number(document.querySelector("#scrubber").max) > 3500`)
+	require.NotContains(t, tab.Text(item("agent")), "n12")
+	scrub(tab, 0.75)
+	tab.Shows(item("agent")+"[data-open]", "m8")
+	require.NotContains(t, tab.Text(item("agent")), "m13")
+	tab.Press(webtest.End)
+	tab.Shows(item("agent")+"[data-open]", "m20")
+	tab.Press(webtest.Escape)
+	c.Chunk("and on")
+	tab.Shows(item("agent")+"[data-open]", "n1 n2")
+	tab.Shows(item("agent")+"[data-open]", "and on")
+}
