@@ -68,9 +68,16 @@ func TestAVeryLongTranscript(t *testing.T) {
 		require.Less(t, webtest.Eval[int](tab, `document.querySelectorAll("*").length`), nodes)
 	}
 	bounded()
-	tab.Press("u")
-	tab.There(`[data-key="` + c.Key.String() + `"] a`)
-	t.Logf("opened again: %s", tab.Work(opening))
+	again := func(what string, do func()) { // for what it takes of the processor
+		if *long {
+			t.Logf("%s again: %s", what, tab.Work(do))
+		}
+	}
+	again("opened", func() {
+		tab.Press("u")
+		tab.There(`[data-key="` + c.Key.String() + `"] a`)
+		opening()
+	})
 	turning := func() {
 		tab.Press("g")
 		tab.There(`[data-item][data-index="0"]`)
@@ -90,7 +97,7 @@ func TestAVeryLongTranscript(t *testing.T) {
 	}
 	t.Logf("of %d items by the wheel, 1000 pixels a step: %s", total, tab.Frames(turning))
 	bounded()
-	t.Logf("again: %s", tab.Work(turning))
+	again("by the wheel", turning)
 	n := 20
 	if *long {
 		n = 100
@@ -104,7 +111,7 @@ func TestAVeryLongTranscript(t *testing.T) {
 	}
 	t.Logf("%d jumps: %s", n, tab.Frames(leaping))
 	bounded()
-	t.Logf("again: %s", tab.Work(leaping))
+	again("jumps", leaping)
 	if *long {
 		t.Logf("the processor was in %q", tab.Profile(leaping))
 	}

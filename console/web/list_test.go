@@ -16,10 +16,18 @@ func keys(tab *webtest.Tab) []string {
 	return webtest.Eval[[]string](tab, `[...document.querySelectorAll("[data-list] [data-key]")].map((e) => e.dataset.key)`)
 }
 
+// hasten has the page wait a tenth of a second at most, where it looks again after a pause, until window.pause says otherwise.
+const hasten = `(() => {
+	const wait = window.setTimeout;
+	window.pause = 100;
+	window.setTimeout = (f, ms) => wait(f, Math.min(ms ?? 0, pause));
+})()`
+
 // TestTheListIsLive has a recording appear, run and end while one looks.
 func TestTheListIsLive(t *testing.T) {
 	s := site(t)
 	tab := open(t, s.URL+"/")
+	tab.Do(hasten)
 	tab.There("[data-empty]")
 	tab.Shows("[data-empty]", "steno record")
 	tab.Shot("empty")
@@ -142,6 +150,7 @@ func TestTheListShowsWhatIsSo(t *testing.T) {
 	c.Prompt("How many?")
 	c.Has(2)
 	tab := open(t, s.URL+"/?status=open")
+	tab.Do(hasten)
 	row := `[data-key="` + c.Key.String() + `"]`
 	connection := `[data-key="` + c.Transcript(0).String() + `"]`
 	tab.There(row)
@@ -158,10 +167,8 @@ func TestTheListShowsWhatIsSo(t *testing.T) {
 func TestALongListIsKeptInStep(t *testing.T) {
 	s := site(t)
 	tab := open(t, s.URL+"/search")
+	tab.Do(hasten)
 	tab.Do(`(() => {
-		const wait = window.setTimeout;
-		window.pause = 100;
-		window.setTimeout = (f, ms) => wait(f, Math.min(ms ?? 0, pause));
 		window.all = Array.from({ length: 250 }, (_, i) => ({ key: "default/w/r" + i + "/0/1/1", title: "T" + i, status: "open", agent: "mill", protocol: "acp",
 			events: 1, frames: 1, labels: {}, empty: false, added_at: new Date(Date.UTC(2026, 10, 1) - i * 60000).toISOString() }));
 		window.asked = 0;

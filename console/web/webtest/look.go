@@ -117,7 +117,7 @@ func (tab *Tab) fail(format string, args ...any) {
 	if s, err := evaluate[string](ctx, `location.href + "\n" + document.body.innerText.slice(0, 3000)`); err == nil {
 		text = s
 	}
-	tab.t.Fatalf("%s\nthe page is kept as %s and shows %s", fmt.Sprintf(format, args...), tab.Shot("failed"), text)
+	tab.t.Fatalf("%s\nthe page is kept as %s and shows %s", fmt.Sprintf(format, args...), tab.picture("failed"), text)
 }
 
 // Count is how many elements a selector has in the page.

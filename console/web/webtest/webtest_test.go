@@ -1,6 +1,7 @@
 package webtest_test
 
 import (
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -41,6 +42,8 @@ func TestAQuietPage(t *testing.T) {
 	require.Empty(t, tab.Text("#p"))
 	require.Equal(t, 2, webtest.Eval[int](tab, "Promise.resolve(1 + 1)"))
 	require.Empty(t, tab.Problems())
+	require.NoError(t, flag.Set("shots", t.TempDir()))
+	defer func() { require.NoError(t, flag.Set("shots", "")) }()
 	require.FileExists(t, tab.Shot("page"))
 }
 
