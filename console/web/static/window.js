@@ -43,8 +43,11 @@ export class Window {
     this.width = 0
     scroller.addEventListener('scroll', () => this.onScroll(), { passive: true })
     this.resizes = new ResizeObserver((entries) => {
-      if (entries.some((e) => e.target === scroller) && (scroller.clientHeight !== this.high || sheet.clientWidth !== this.width)) this.sizes = true
-      if (this.sizes || entries.some((e) => this.isOther(e))) this.frame()
+      const isWider = sheet.clientWidth !== this.width
+      const isHigher = scroller.clientHeight !== this.high
+      if (isWider || isHigher) this.sizes = true
+      if (isWider || isHigher && this.follow || entries.some((e) => this.isOther(e))) this.frame()
+      else if (isHigher) this.ask() // nothing moves by that
     })
     this.resizes.observe(scroller)
   }
