@@ -31,10 +31,11 @@ const Within = time.Minute
 // Pipeline is a server with the real stages and ledger on it. It ends with the test.
 type Pipeline struct {
 	*natstest.Server
-	Ledger  *sqlite.Ledger
-	Blobs   *topology.Blobs
-	Conn    *nats.Conn          // consoles'
-	Streams jetstream.JetStream // on Conn
+	Ledger    *sqlite.Ledger
+	Blobs     *topology.Blobs
+	Conn      *nats.Conn          // consoles'
+	Streams   jetstream.JetStream // on Conn
+	Namespace string              // of what tests record; "default"
 
 	t testing.TB
 }
@@ -47,7 +48,7 @@ func Catalogue() *translate.Catalogue {
 // New starts a pipeline on a fresh store.
 func New(t testing.TB) *Pipeline {
 	t.Helper()
-	p := &Pipeline{Server: natstest.Start(t), t: t}
+	p := &Pipeline{Server: natstest.Start(t), Namespace: "default", t: t}
 	l, err := sqlite.Open(filepath.Join(t.TempDir(), "ledger.db"), sqlite.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
@@ -62,6 +63,18 @@ func New(t testing.TB) *Pipeline {
 	p.Blobs, err = topology.OpenBlobs(t.Context(), p.Streams)
 	require.NoError(t, err)
 	return p
+}
+
+// For gives the pipeline to another test, which has a namespace of it for itself.
+func (p *Pipeline) For(t testing.TB, namespace string) *Pipeline {
+	other := *p
+	other.Namespace, other.t = namespace, t
+	return &other
+}
+
+// Identity names a capture in the pipeline's namespace.
+func (p *Pipeline) Identity(run string) schema.Identity {
+	return schema.Identity{Namespace: p.Namespace, Workflow: "w", Run: run, Attempt: 1}
 }
 
 // Background runs something until the returned function is called, which waits for it.

@@ -126,7 +126,7 @@ func (p *Pipeline) Import(path string) *Tap {
 	p.t.Helper()
 	file, err := files.Open(path)
 	require.NoError(p.t, err)
-	tap := p.Tap(schema.Identity{Namespace: "default", Workflow: "import", Run: file.Run(), Attempt: 1})
+	tap := p.Tap(schema.Identity{Namespace: p.Namespace, Workflow: "import", Run: file.Run(), Attempt: 1})
 	var frames []schema.Frame
 	for f, err := range file.Frames() {
 		require.NoError(p.t, err)

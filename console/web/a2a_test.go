@@ -18,7 +18,7 @@ type asked struct {
 }
 
 func ask(s *consoletest.Site, run string) *asked {
-	tap := s.Tap(schema.Identity{Namespace: "default", Workflow: "w", Run: run, Attempt: 1})
+	tap := s.Tap(s.Identity(run))
 	a := &asked{tap, tap.Transcript(0)}
 	a.Store(schema.Frame{From: schema.FromControl, Type: schema.TypeOpen, End: schema.EndNone, Data: []byte(`{"protocol":"a2a","tap":"proxy","peer":"mill"}`)})
 	a.request("SendStreamingMessage", `{"message":{"messageId":"u1","role":"ROLE_USER","parts":[{"text":"Go"}]}}`)
@@ -105,6 +105,7 @@ func TestARemarkOfTheFoldEndsNoProgress(t *testing.T) {
 // protocol belong.
 func TestWordsThatObjectsHave(t *testing.T) {
 	s := site(t)
+	tab := open(t, s.URL+"/")
 	for _, word := range []string{"constructor", "__proto__", "toString"} {
 		a := ask(s, "words"+fmt.Sprint(len(word)))
 		a.request("GetTask", `{"id":"t"}`)
@@ -112,18 +113,18 @@ func TestWordsThatObjectsHave(t *testing.T) {
 			Data: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"id":"t","contextId":"c","kind":%q,"status":{"state":%q}}}`, word, word)})
 		a.status(word, "Looking")
 		s.Folded(a.Tap)
-		tab := open(t, address(s, a.key))
+		tab.Go(address(s, a.key))
 		tab.There("[data-complete]")
 		tab.Shows(item("user"), "Go")
 		tab.Gone("[data-fault]")
 
-		c := s.Talk("default", "plan"+fmt.Sprint(len(word)))
+		c := s.Talk(s.Namespace, "plan"+fmt.Sprint(len(word)))
 		c.Prompt("Plan")
 		c.Plan("Count the sacks", word)
 		c.Update("tool_call", consoletest.Object{"toolCallId": word, "title": word, "kind": word, "status": word, "rawInput": consoletest.Object{word: word}})
 		c.Stop(word)
 		c.Close()
-		tab = open(t, address(s, c.Key))
+		tab.Go(address(s, c.Key))
 		tab.Shows(item("plan"), "Count the sacks")
 		tab.There(item("stop"))
 		tab.Gone("[data-fault]")

@@ -75,9 +75,11 @@ const contrast = `(() => {
 // TestEveryViewCanBeReadAndNamed looks at each page in light and dark: what can have the focus has a name,
 // there is a main landmark and a first heading, and text stands out from what is behind it.
 func TestEveryViewCanBeReadAndNamed(t *testing.T) {
-	_, addresses := views(t)
+	s, addresses := views(t)
+	tab := open(t, s.URL+"/")
 	for name, at := range addresses {
-		tab := open(t, at)
+		tab.Go(at)
+		tab.There("body[data-ready]")
 		for _, scheme := range []string{"light", "dark"} {
 			t.Run(name+" "+scheme, func(t *testing.T) {
 				tab.Scheme(scheme)
@@ -104,9 +106,12 @@ func still2(tab *webtest.Tab) {
 
 // TestNothingIsWiderThanAPhone has no page scroll sideways at 360 pixels, nor at 200 % on a laptop.
 func TestNothingIsWiderThanAPhone(t *testing.T) {
-	_, addresses := views(t)
+	s, addresses := views(t)
+	tab := open(t, s.URL+"/")
 	for name, at := range addresses {
-		tab := open(t, at)
+		tab.Size(1440, 900)
+		tab.Go(at)
+		tab.There("body[data-ready]")
 		for _, width := range []int64{360, 720} {
 			t.Run(fmt.Sprintf("%s %d", name, width), func(t *testing.T) {
 				tab.Size(width, 740)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/steno-io/steno/console/consoletest"
 	"github.com/steno-io/steno/console/web/webtest"
-	"github.com/steno-io/steno/schema"
 )
 
 // long has the figures taken at full size; `make web` sets it. Times are printed, never asserted: what is
@@ -22,7 +21,7 @@ const nodes = 12_000
 
 // many is a transcript of at least so many events, and how many it has.
 func many(s *consoletest.Site, events uint64) (*consoletest.Talk, uint64) {
-	tap := s.Tap(schema.Identity{Namespace: "default", Workflow: "w", Run: "many", Attempt: 1})
+	tap := s.Tap(s.Identity("many"))
 	tap.Steps(time.Now().Add(-time.Hour), time.Millisecond)
 	c := s.TalkOn(tap, nil)
 	n, head := 0, uint64(0)
@@ -52,15 +51,16 @@ func TestAVeryLongTranscript(t *testing.T) {
 	if *long {
 		events = 50_000
 	}
-	s := site(t)
+	s := alone(t)
 	c, head := many(s, events)
+	s.Indexed() // nothing else is at work by now
 	tab := open(t, s.URL+"/")
-	loading := tab.Frames(func() {
+	opening := func() {
 		tab.Click(`[data-key="` + c.Key.String() + `"] a`)
 		tab.There(`body[data-view="transcript"][data-ready]`)
 		tab.There("[data-complete]")
-	})
-	t.Logf("%d events, opened and read: %s", head, loading)
+	}
+	t.Logf("%d events, opened and read: %s", head, tab.Frames(opening))
 	require.EqualValues(t, head, webtest.Eval[int](tab, `Number(document.querySelector("[data-loaded]").dataset.loaded)`))
 	total := webtest.Eval[int](tab, `Number(document.querySelector("[data-total]").dataset.total)`)
 	bounded := func() {
@@ -68,45 +68,52 @@ func TestAVeryLongTranscript(t *testing.T) {
 		require.Less(t, webtest.Eval[int](tab, `document.querySelectorAll("*").length`), nodes)
 	}
 	bounded()
-	tab.Press("g")
-	tab.There(`[data-item][data-index="0"]`)
-	indexes := 0
-	wheel := tab.Frames(func() {
-		for end := false; !end; {
+	again := func(what string, do func()) { // for what it takes of the processor
+		if *long {
+			t.Logf("%s again: %s", what, tab.Work(do))
+		}
+	}
+	again("opened", func() {
+		tab.Press("u")
+		tab.There(`[data-key="` + c.Key.String() + `"] a`)
+		opening()
+	})
+	turning := func() {
+		tab.Press("g")
+		tab.There(`[data-item][data-index="0"]`)
+		indexes, turns := 0, 200
+		if *long {
+			turns = 4000
+		}
+		for end := false; !end && indexes < turns; {
 			for range 10 {
 				tab.Wheel(1000)
 			}
-			end = webtest.Eval[bool](tab, `(() => { const s = document.querySelector("[data-scroller]"); return s.scrollHeight - s.scrollTop - s.clientHeight < 4; })()`)
+			end = webtest.Eval[bool](tab, atEnd)
 			is := still1(tab).Index
 			require.GreaterOrEqual(t, is, indexes, "it goes on")
 			indexes = is
-			if !*long && indexes > 200 {
-				break
-			}
 		}
-	})
-	t.Logf("%d items by the wheel, 1000 pixels a step: %s", total, wheel)
+	}
+	t.Logf("of %d items by the wheel, 1000 pixels a step: %s", total, tab.Frames(turning))
 	bounded()
+	again("by the wheel", turning)
 	n := 20
 	if *long {
 		n = 100
 	}
-	jumps := tab.Frames(func() {
+	leaping := func() {
 		for i := range n {
 			tab.Do(fmt.Sprintf(`(() => { const s = document.querySelector("[data-scroller]"); s.scrollTop = s.scrollHeight * %g; })()`, float64((i*37)%n)/float64(n)))
 			still2(tab)
 			tab.Await(`(() => { const p = %s; return p !== null; })()`, first)
 		}
-	})
-	t.Logf("%d jumps: %s", n, jumps)
+	}
+	t.Logf("%d jumps: %s", n, tab.Frames(leaping))
 	bounded()
+	again("jumps", leaping)
 	if *long {
-		t.Logf("the processor was in %q", tab.Profile(func() {
-			for i := range n {
-				tab.Do(fmt.Sprintf(`(() => { const s = document.querySelector("[data-scroller]"); s.scrollTop = s.scrollHeight * %g; })()`, float64((i*37)%n)/float64(n)))
-				still2(tab)
-			}
-		}))
+		t.Logf("the processor was in %q", tab.Profile(leaping))
 	}
 	tab.Press("G")
 	tab.Await(`[...document.querySelectorAll("[data-item]")].at(-1).dataset.kind === "stop"`)
@@ -123,14 +130,14 @@ func TestAThousandPiecesASecond(t *testing.T) {
 	if *long {
 		seconds = 10
 	}
-	s := site(t)
-	c := s.Talk("default", "fast")
+	s := alone(t)
+	c := s.Talk(s.Namespace, "fast")
 	c.Prompt("Fast")
 	c.Has(2)
 	tab := open(t, address(s, c.Key))
 	tab.There(`body[data-connection="live"]`)
 	n := 0
-	frames := tab.Frames(func() {
+	typing := func(seconds int) {
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
 		for range seconds * 100 {
@@ -147,8 +154,11 @@ func TestAThousandPiecesASecond(t *testing.T) {
 			})
 		}
 		tab.Shows(item("agent")+"[data-open]", fmt.Sprintf("w%d", n))
-	})
-	t.Logf("%d pieces: %s", n, frames)
+	}
+	t.Logf("1000 pieces a second: %s", tab.Frames(func() { typing(seconds) }))
+	if *long {
+		t.Logf("2 s more: %s", tab.Work(func() { typing(2) }))
+	}
 	c.Stop("end_turn")
 	c.Close()
 	tab.There(`body[data-connection="ended"]`)

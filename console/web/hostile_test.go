@@ -158,7 +158,7 @@ func attacks(s *consoletest.Site) *consoletest.Talk {
 	for i, text := range hostile[:10] {
 		labels[fmt.Sprintf("l%d", i)] = text
 	}
-	tap := s.Tap(schema.Identity{Namespace: "default", Workflow: "w", Run: "hostile", Attempt: 1})
+	tap := s.Tap(s.Identity("hostile"))
 	c := s.TalkOn(tap, labels)
 	c.Together(func() {
 		for i, text := range hostile {
@@ -197,12 +197,15 @@ const sound = `(() => {
 	return bad;
 })()`
 
-// whole has every item of a transcript in the page for a moment, unfolded, and looks at each page with look.
+// whole has every item of a transcript in the page for a moment, unfolded, and looks at each page with look. A page that
+// is high needs fewer looks.
 func whole(tab *webtest.Tab, look func()) {
+	tab.Size(1440, 6000)
 	tab.Do(`document.querySelector("[data-scroller]").scrollTop = 0`)
 	for end := false; !end; {
 		tab.Do(`(() => { for (const d of document.querySelectorAll("details:not([open])")) d.open = true; })()`)
 		tab.Do("new Promise((tell) => requestAnimationFrame(() => requestAnimationFrame(tell)))")
+		tab.Gone("[data-items][data-short]")
 		look()
 		end = webtest.Eval[bool](tab, `(() => {
 			const s = document.querySelector("[data-scroller]"), was = s.scrollTop;
@@ -210,7 +213,9 @@ func whole(tab *webtest.Tab, look func()) {
 			return s.scrollTop <= was + 1;
 		})()`)
 		tab.Do("new Promise((tell) => requestAnimationFrame(() => requestAnimationFrame(tell)))")
+		tab.Gone("[data-items][data-short]")
 	}
+	tab.Size(1440, 900)
 }
 
 // TestHostileTextStaysText shows a transcript of nothing but attacks, all of it and unfolded. The tab itself
@@ -242,7 +247,7 @@ func TestHostileTextStaysText(t *testing.T) {
 // TestHostileTextIsInspected opens each kind of hostile item beside its frames.
 func TestHostileTextIsInspected(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "inspect")
+	c := s.Talk(s.Namespace, "inspect")
 	c.Together(func() {
 		for i, text := range hostile[:6] {
 			attack(c, i, text)
@@ -272,7 +277,7 @@ func TestHostileList(t *testing.T) {
 	s := site(t)
 	for i, text := range hostile[:30] {
 		labels := consoletest.Object{"team": text}
-		c := s.TalkOn(s.Tap(schema.Identity{Namespace: "default", Workflow: "w", Run: fmt.Sprintf("h%d", i), Attempt: 1}), labels)
+		c := s.TalkOn(s.Tap(s.Identity(fmt.Sprintf("h%d", i))), labels)
 		c.Together(func() {
 			c.Title("named " + text)
 			c.Prompt("needle " + text)

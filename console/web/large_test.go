@@ -14,7 +14,7 @@ import (
 // records name only.
 func TestWhatIsTooLargeForARecordIsShown(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "large")
+	c := s.Talk(s.Namespace, "large")
 	c.Prompt("Change it")
 	c.Tool("t1", "Edit", consoletest.Object{"path": "/w/long.txt"})
 	long := strings.Repeat("a line that stays\n", 4<<10)
@@ -35,7 +35,7 @@ func TestWhatIsTooLargeForARecordIsShown(t *testing.T) {
 // TestWhatAToolSaysIsShown has text of a tool that is in no result: sent before its end, and beside a raw output.
 func TestWhatAToolSaysIsShown(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "says")
+	c := s.Talk(s.Namespace, "says")
 	c.Prompt("Weigh it")
 	text := func(words string) []any {
 		return []any{consoletest.Object{"type": "content", "content": consoletest.Text(words)}}
@@ -66,7 +66,7 @@ func TestWhatAToolSaysIsShown(t *testing.T) {
 // TestPermissionsOfNoToolAreAnsweredEach has two asked before either is answered.
 func TestPermissionsOfNoToolAreAnsweredEach(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "ask")
+	c := s.Talk(s.Namespace, "ask")
 	c.Prompt("Ask")
 	asks := func(id int, name string) {
 		c.Agent(consoletest.Object{"id": id, "method": "session/request_permission", "params": consoletest.Object{"sessionId": c.Session,
@@ -86,4 +86,25 @@ func TestPermissionsOfNoToolAreAnsweredEach(t *testing.T) {
 	require.Equal(t, 2, tab.Count(item("permission")))
 	require.Equal(t, []string{"yes", "no"}, webtest.Eval[[]string](tab, `[...document.querySelectorAll("[data-ask]")].map((e) => e.dataset.decided)`))
 	require.Equal(t, 0, tab.Count(`[data-ask][data-decided="open"]`))
+}
+
+// TestALongPartIsShownWhole has a message of which two parts are text, one of them too long to be shown at once.
+func TestALongPartIsShownWhole(t *testing.T) {
+	s := site(t)
+	c := s.Talk(s.Namespace, "parts")
+	c.Client(consoletest.Object{"id": 100, "method": "session/prompt", "params": consoletest.Object{"sessionId": c.Session, "prompt": []any{
+		consoletest.Text("short"),
+		consoletest.Object{"type": "resource_link", "uri": "file:///w/shelf.txt", "name": "shelf.txt"},
+		consoletest.Text(strings.Repeat("Oats and rye and barley.\n\n", 4000) + "**The end.**"),
+	}}})
+	c.Has(2)
+	tab := open(t, address(s, c.Key))
+	tab.There(item("user") + ` [data-action="more"]`)
+	require.Equal(t, 1, tab.Count(item("user")+` [data-action="more"]`))
+	words := `document.querySelector('[data-kind="user"] [data-text]').textContent`
+	require.False(t, webtest.Eval[bool](tab, words+`.includes("The end.")`))
+	tab.Do(`document.querySelector('[data-action="more"]').click()`)
+	tab.Await(`[...document.querySelectorAll('[data-kind="user"] strong')].some((e) => e.textContent === "The end.")`)
+	tab.Gone(item("user") + ` [data-action="more"]`)
+	require.Equal(t, 4000, webtest.Eval[int](tab, words+`.split("barley.").length - 1`))
 }

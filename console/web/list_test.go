@@ -16,14 +16,22 @@ func keys(tab *webtest.Tab) []string {
 	return webtest.Eval[[]string](tab, `[...document.querySelectorAll("[data-list] [data-key]")].map((e) => e.dataset.key)`)
 }
 
+// hasten has the page wait a tenth of a second at most, where it looks again after a pause, until window.pause says otherwise.
+const hasten = `(() => {
+	const wait = window.setTimeout;
+	window.pause = 100;
+	window.setTimeout = (f, ms) => wait(f, Math.min(ms ?? 0, pause));
+})()`
+
 // TestTheListIsLive has a recording appear, run and end while one looks.
 func TestTheListIsLive(t *testing.T) {
 	s := site(t)
 	tab := open(t, s.URL+"/")
+	tab.Do(hasten)
 	tab.There("[data-empty]")
 	tab.Shows("[data-empty]", "steno record")
 	tab.Shot("empty")
-	c := s.Talk("default", "one")
+	c := s.Talk(s.Namespace, "one")
 	c.Title("Sacks in the store")
 	c.Prompt("How many?")
 	row := func(key schema.Transcript) string { return `[data-key="` + key.String() + `"]` }
@@ -51,7 +59,7 @@ func TestFiltersAndSearch(t *testing.T) {
 	s := site(t)
 	for i := range 3 {
 		team := []string{"oats", "rye", "oats"}[i]
-		c := s.TalkOn(s.Tap(schema.Identity{Namespace: "default", Workflow: "w", Run: fmt.Sprintf("r%d", i), Attempt: 1}), consoletest.Object{"team": team})
+		c := s.TalkOn(s.Tap(s.Identity(fmt.Sprintf("r%d", i))), consoletest.Object{"team": team})
 		c.Together(func() {
 			c.Title("About " + team)
 			for n := range 20 {
@@ -138,10 +146,11 @@ func TestA2A(t *testing.T) {
 // TestTheListShowsWhatIsSo hides connections, and takes away rows that fit its filters no more.
 func TestTheListShowsWhatIsSo(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "one")
+	c := s.Talk(s.Namespace, "one")
 	c.Prompt("How many?")
 	c.Has(2)
 	tab := open(t, s.URL+"/?status=open")
+	tab.Do(hasten)
 	row := `[data-key="` + c.Key.String() + `"]`
 	connection := `[data-key="` + c.Transcript(0).String() + `"]`
 	tab.There(row)
@@ -158,6 +167,7 @@ func TestTheListShowsWhatIsSo(t *testing.T) {
 func TestALongListIsKeptInStep(t *testing.T) {
 	s := site(t)
 	tab := open(t, s.URL+"/search")
+	tab.Do(hasten)
 	tab.Do(`(() => {
 		window.all = Array.from({ length: 250 }, (_, i) => ({ key: "default/w/r" + i + "/0/1/1", title: "T" + i, status: "open", agent: "mill", protocol: "acp",
 			events: 1, frames: 1, labels: {}, empty: false, added_at: new Date(Date.UTC(2026, 10, 1) - i * 60000).toISOString() }));
@@ -187,7 +197,7 @@ func TestALongListIsKeptInStep(t *testing.T) {
 	tab.Await(`document.querySelector("[data-list]").dataset.count === "249" && document.querySelector("[data-list]").dataset.end === ""`)
 
 	// Where the server goes away it is asked again after a pause.
-	tab.Do(`window.down = true; document.querySelector('[data-filter="status"]').dispatchEvent(new Event("change", { bubbles: true }))`)
+	tab.Do(`window.pause = Infinity; window.down = true; document.querySelector('[data-filter="status"]').dispatchEvent(new Event("change", { bubbles: true }))`)
 	tab.There(`[data-error="unreachable"]`)
 	tab.Do(`window.asked = 0; window.down = false`)
 	tab.Gone(`[data-error]`)

@@ -13,7 +13,7 @@ import (
 // TestTextGrows sees a message as it is typed, in the same element, and what it becomes.
 func TestTextGrows(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "live")
+	c := s.Talk(s.Namespace, "live")
 	c.Prompt("Tell me")
 	c.Has(2)
 	tab := open(t, address(s, c.Key))
@@ -42,7 +42,7 @@ func TestTextGrows(t *testing.T) {
 // TestJoinInTheMiddle opens the page while a sentence is half said.
 func TestJoinInTheMiddle(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "half")
+	c := s.Talk(s.Namespace, "half")
 	c.Prompt("Tell me")
 	c.Chunk("There are ")
 	c.Chunk("fourteen")
@@ -56,7 +56,7 @@ func TestJoinInTheMiddle(t *testing.T) {
 // TestAToolGoesThroughItsPhases sees one card live from its first word to its end.
 func TestAToolGoesThroughItsPhases(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "tool")
+	c := s.Talk(s.Namespace, "tool")
 	c.Prompt("Change it")
 	c.Has(2)
 	tab := open(t, address(s, c.Key))
@@ -99,7 +99,7 @@ func TestAToolGoesThroughItsPhases(t *testing.T) {
 // TestThoughtsFold keeps a thought closed behind its first line.
 func TestThoughtsFold(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "thought")
+	c := s.Talk(s.Namespace, "thought")
 	c.Prompt("Think")
 	c.Thought("First I look.\n\n")
 	c.Thought("Then I count what nobody else has counted.")
@@ -117,7 +117,7 @@ func TestThoughtsFold(t *testing.T) {
 // TestAPlanIsOneList has the latest state stand out and the older ones fold.
 func TestAPlanIsOneList(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "plan")
+	c := s.Talk(s.Namespace, "plan")
 	c.Prompt("Plan")
 	c.Has(2)
 	tab := open(t, address(s, c.Key))
@@ -132,7 +132,7 @@ func TestAPlanIsOneList(t *testing.T) {
 // TestTheConnectionIsSaid cuts the server off and brings it back: nothing is missed, and both are said.
 func TestTheConnectionIsSaid(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "cut")
+	c := s.Talk(s.Namespace, "cut")
 	c.Prompt("Go on")
 	c.Has(2)
 	tab := open(t, address(s, c.Key))
@@ -158,8 +158,8 @@ func TestTheConnectionIsSaid(t *testing.T) {
 
 // TestLagIsSaid restarts the broker under a stream: the page says that text may be missing, then has it.
 func TestLagIsSaid(t *testing.T) {
-	s := site(t)
-	c := s.Talk("default", "lag")
+	s := alone(t)
+	c := s.Talk(s.Namespace, "lag")
 	c.Prompt("Go on")
 	c.Has(2)
 	tab := open(t, address(s, c.Key))

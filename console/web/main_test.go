@@ -1,7 +1,10 @@
 package web_test
 
 import (
+	"fmt"
 	"os"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/steno-io/steno/console/api"
@@ -11,10 +14,25 @@ import (
 	"github.com/steno-io/steno/schema"
 )
 
-func TestMain(m *testing.M) { os.Exit(webtest.Main(m)) }
+// all has what the tests share.
+var all consoletest.Binary
 
-// site serves the page over a pipeline of its own.
+func TestMain(m *testing.M) { os.Exit(all.End(webtest.Main(m))) }
+
+var (
+	pipeline = sync.OnceValue(func() *consoletest.Pipeline { return consoletest.New(&all) })
+	sites    atomic.Int64
+)
+
+// site serves the page over the pipeline that the tests share: what one records, no other sees.
 func site(t testing.TB) *consoletest.Site {
+	t.Helper()
+	p := pipeline().For(t, fmt.Sprintf("n%d", sites.Add(1)))
+	return p.Serve(api.Options{Web: web.Handler(), Namespaces: []string{p.Namespace}})
+}
+
+// alone serves the page over a pipeline of its own.
+func alone(t testing.TB) *consoletest.Site {
 	t.Helper()
 	return consoletest.New(t).Serve(api.Options{Web: web.Handler()})
 }

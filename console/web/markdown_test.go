@@ -102,8 +102,8 @@ const shapeOf = (root, asHTML) => {
 	return out.join(" ");
 };`
 
-// renderer is a page without a policy that has the renderer's modules, and gives the shapes of texts.
-func renderer(t *testing.T) *webtest.Tab {
+// blank is an empty page without a policy that has the page's modules.
+func blank(t *testing.T) *webtest.Tab {
 	mux := http.NewServeMux()
 	mux.Handle("/static/", web.Handler())
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
@@ -113,7 +113,12 @@ func renderer(t *testing.T) *webtest.Tab {
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
-	tab := webtest.Open(t, s.URL)
+	return webtest.Open(t, s.URL)
+}
+
+// renderer is blank, and gives the shapes of texts.
+func renderer(t *testing.T) *webtest.Tab {
+	tab := blank(t)
 	tab.Do(`(async () => {
 		const { markdown } = await import("/static/markdown/render.js");
 		const { Growing } = await import("/static/markdown/growing.js");
@@ -206,6 +211,57 @@ func TestMarkdownThatGrows(t *testing.T) {
 	require.NoError(t, err)
 	for i, both := range webtest.Eval[[][2]string](tab, fmt.Sprintf(`%s.map((s) => [ours(s), grown(s)])`, encoded)) {
 		require.Equal(t, both[0], both[1], "%q", sources[i])
+	}
+}
+
+// TestALongListGrows types lists and a table: what stands in them stays, and in the end all is as if it had come at once.
+func TestALongListGrows(t *testing.T) {
+	tab := renderer(t)
+	numbered := func(format string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, source := range map[string]string{
+		"tight":          numbered("- item **%d**\n", 60),
+		"loose":          numbered("- item **%d**\n\n", 60),
+		"ordered":        numbered("1. item `%d`\n   with a second line\n", 60),
+		"loose at last":  numbered("- item %d\n", 60) + "\n- the last one",
+		"another list":   numbered("- item %d\n", 40) + numbered("* item %d\n", 40),
+		"nested":         numbered("- item %d\n  - in\n    - it\n", 40),
+		"code":           numbered("- item %d\n  ```\n  code\n  ```\n", 40),
+		"tasks":          numbered("- [x] item %d\n", 40),
+		"a rule":         numbered("- item %d\n", 40) + "---\n" + numbered("- more %d\n", 10),
+		"lazy":           numbered("- item %d\ngoes on\n", 40) + "to its end",
+		"table":          "| a | b |\n|---|:-:|\n" + numbered("| cell **%d** | `x` |\n", 60),
+		"table and text": "| a |\n|---|\n" + numbered("| cell %d |\n", 40) + "\ntext\n\n" + numbered("- item %d\n", 10),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := webtest.Eval[struct {
+				Same bool
+				Kept bool
+			}](tab, fmt.Sprintf(`(async () => {
+				const { Growing } = await import("/static/markdown/growing.js");
+				const source = %s + "\n\nend", e = document.createElement("div"), g = new Growing(e);
+				document.body.replaceChildren(e);
+				const entries = () => e.querySelectorAll("li, tbody tr");
+				let first = null;
+				for (let n = 1; n < source.length; n += 13) {
+					g.set(source.slice(0, n));
+					if (entries().length > 2) first ??= entries()[0];
+					if (g.isBehind) await new Promise((tell) => setTimeout(tell, 20));
+				}
+				g.set(source);
+				while (g.isBehind) await new Promise((tell) => setTimeout(tell, 20));
+				const all = document.createElement("div"), once = new Growing(all);
+				once.set(source);
+				return { Same: e.innerHTML === all.innerHTML, Kept: first !== null && entries()[0] === first };
+			})()`, webtest.Quote(source)))
+			require.True(t, got.Same, "it is as if it had come at once")
+			require.Equal(t, name != "loose at last", got.Kept, "the first entry is the one that was made first")
+		})
 	}
 }
 

@@ -77,7 +77,7 @@ func TestReloadKeepsThePlace(t *testing.T) {
 // TestWhatIsReadDoesNotMove has the transcript grow below while somebody reads further up.
 func TestWhatIsReadDoesNotMove(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "reading")
+	c := s.Talk(s.Namespace, "reading")
 	c.Together(func() {
 		for i := range 30 {
 			turn(c, i+1)

@@ -17,7 +17,7 @@ const atEnd = `(() => { const s = document.querySelector("[data-scroller]"); ret
 // TestSmallStepsLeaveTheEnd scrolls away from the end of what grows in steps that are hardly seen.
 func TestSmallStepsLeaveTheEnd(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "slowly")
+	c := s.Talk(s.Namespace, "slowly")
 	c.Together(func() {
 		for i := range 5 {
 			turn(c, i+1)
@@ -105,7 +105,7 @@ func TestPlacesAreThoseOfWhatIsShown(t *testing.T) {
 // TestWhatMattersIsSaid hears of a permission that waits and of the end of a turn.
 func TestWhatMattersIsSaid(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "aloud")
+	c := s.Talk(s.Namespace, "aloud")
 	c.Prompt("Change it")
 	c.HasSaid("Change it")
 	tab := open(t, address(s, c.Key))
@@ -122,7 +122,7 @@ func TestWhatMattersIsSaid(t *testing.T) {
 // TestKeysScrollWhatHasTheFocus has arrows move code that is wider than the page, and not the replay.
 func TestKeysScrollWhatHasTheFocus(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "wide")
+	c := s.Talk(s.Namespace, "wide")
 	c.Together(func() {
 		c.Prompt("Wide")
 		c.Chunk("```\n" + strings.Repeat("wide ", 200) + "\n" + strings.Repeat("high\n", 100) + "```\n")

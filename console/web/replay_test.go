@@ -9,12 +9,11 @@ import (
 
 	"github.com/steno-io/steno/console/consoletest"
 	"github.com/steno-io/steno/console/web/webtest"
-	"github.com/steno-io/steno/schema"
 )
 
 // paced is a conversation of which a frame comes every 100 ms: an answer in pieces, a tool, an answer.
 func paced(s *consoletest.Site) *consoletest.Talk {
-	tap := s.Tap(schema.Identity{Namespace: "default", Workflow: "w", Run: "paced", Attempt: 1})
+	tap := s.Tap(s.Identity("paced"))
 	tap.Steps(time.Date(2026, 11, 27, 9, 14, 0, 0, time.UTC), 100*time.Millisecond)
 	c := s.TalkOn(tap, nil)
 	c.Together(func() {
@@ -117,7 +116,7 @@ func TestReplay(t *testing.T) {
 // TestReplayWhileItGoesOn leaves a live transcript for its past, and comes back to the present.
 func TestReplayWhileItGoesOn(t *testing.T) {
 	s := site(t)
-	tap := s.Tap(schema.Identity{Namespace: "default", Workflow: "w", Run: "going", Attempt: 1})
+	tap := s.Tap(s.Identity("going"))
 	tap.Steps(time.Now().Add(-time.Minute), 100*time.Millisecond)
 	c := s.TalkOn(tap, nil)
 	c.Prompt("First")
@@ -140,4 +139,39 @@ func TestReplayWhileItGoesOn(t *testing.T) {
 	tab.Shows(item("user"), "Second")
 	c.Chunk(" and then")
 	tab.Shows(item("agent")+"[data-open]", "now and then")
+}
+
+// TestReplayOfWhatIsOpen goes back into an answer that is still being typed, which the page met in its middle.
+func TestReplayOfWhatIsOpen(t *testing.T) {
+	s := site(t)
+	tap := s.Tap(s.Identity("typed"))
+	tap.Steps(time.Now().Add(-time.Minute), 100*time.Millisecond)
+	c := s.TalkOn(tap, nil)
+	c.Prompt("Count")
+	for i := range 20 {
+		c.Chunk(fmt.Sprintf("n%d ", i+1))
+	}
+	s.Folded(c.Tap)
+	tab := open(t, address(s, c.Key))
+	tab.Shows(item("agent")+"[data-open]", "n20")
+	scrub(tab, 0)
+	tab.Gone(item("agent"))
+	scrub(tab, 0.5)
+	tab.Await(`/n(9|10|11) *$/.test(document.querySelector('[data-kind="agent"][data-open] [data-text]')?.innerText)`)
+
+	// What is said meanwhile is a part of it.
+	for i := range 20 {
+		c.Chunk(fmt.Sprintf("m%d ", i+1))
+	}
+	tab.Await(`Number(document.querySelector("#scrubber").max) > 3500`)
+	require.NotContains(t, tab.Text(item("agent")), "n12")
+	scrub(tab, 0.75)
+	tab.Shows(item("agent")+"[data-open]", "m8")
+	require.NotContains(t, tab.Text(item("agent")), "m13")
+	tab.Press(webtest.End)
+	tab.Shows(item("agent")+"[data-open]", "m20")
+	tab.Press(webtest.Escape)
+	c.Chunk("and on")
+	tab.Shows(item("agent")+"[data-open]", "n1 n2")
+	tab.Shows(item("agent")+"[data-open]", "and on")
 }

@@ -54,7 +54,7 @@ func turn(c *consoletest.Talk, n int) {
 
 // turns is a conversation of so many turns, whole.
 func turns(s *consoletest.Site, run string, n int) *consoletest.Talk {
-	c := s.Talk("default", run)
+	c := s.Talk(s.Namespace, run)
 	c.Together(func() {
 		c.Title("Sacks in the store")
 		for i := range n {

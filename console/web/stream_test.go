@@ -26,7 +26,7 @@ const hide = `Object.defineProperty(document, "hidden", { value: %t, configurabl
 // TestATabThatNobodySeesHoldsNoStream opens a transcript in the background, then looks at it.
 func TestATabThatNobodySeesHoldsNoStream(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "hidden")
+	c := s.Talk(s.Namespace, "hidden")
 	c.Prompt("Tell me")
 	c.Has(2)
 	tab := open(t, s.URL+"/")
@@ -46,7 +46,7 @@ func TestATabThatNobodySeesHoldsNoStream(t *testing.T) {
 // TestAStreamWaitsForThePage looks away and back while the transcript is being read.
 func TestAStreamWaitsForThePage(t *testing.T) {
 	s := site(t)
-	c := s.Talk("default", "early")
+	c := s.Talk(s.Namespace, "early")
 	c.Prompt("Tell me")
 	c.Has(2)
 	tab := open(t, s.URL+"/")

@@ -5,17 +5,19 @@ const idle = 2000 // ms that are left of a longer pause
 const spread = 400 // ms between two moments of a recording that has no times of its own
 
 export class Clock {
-  /** @param {number[]} moments ms since the beginning, ascending @param {boolean} skip leave out long pauses */
+  /** @param {ArrayLike<number>} moments ms since the beginning, ascending, each once @param {boolean} skip leave out long pauses */
   constructor(moments, skip) {
-    this.real = [0]
-    this.played = [0]
-    const end = moments.at(-1) ?? 0
+    const real = this.real = [0]
+    const played = this.played = [0]
+    const end = moments.length > 0 ? moments[moments.length - 1] : 0
     const flat = moments.length > 3 && end / moments.length < 20 && end < 2000
-    for (const t of moments) {
-      const gap = t - this.real.at(-1)
+    for (let i = 0, before = 0, at = 0; i < moments.length; i++) {
+      const gap = moments[i] - before
       if (gap <= 0) continue
-      this.real.push(t)
-      this.played.push(this.played.at(-1) + (flat ? spread : skip ? Math.min(gap, idle) : gap))
+      before = moments[i]
+      at += flat ? spread : skip ? Math.min(gap, idle) : gap
+      real.push(before)
+      played.push(at)
     }
   }
 
@@ -26,6 +28,14 @@ export class Clock {
 
   /** toPlayed is the played time at which this time had passed. */
   toPlayed(t) { return between(this.real, this.played, t) }
+}
+
+/** ascending brings moments into order, each once. @param {Float64Array} moments of which it makes use */
+export function ascending(moments) {
+  if (moments.some((t, i) => i > 0 && t < moments[i - 1])) moments.sort()
+  let n = 0
+  for (const t of moments) if (n === 0 || t > moments[n - 1]) moments[n++] = t
+  return moments.subarray(0, n)
 }
 
 function between(from, to, x) {

@@ -679,7 +679,8 @@ function noteKey(e) { return 'note\0' + (e.source?.task_id ?? '') }
 // wordsOf is a text without white space.
 function wordsOf(s) { return s.replace(/\s+/g, '') }
 
-function messageKey(role, channel, id) { return role + '\0' + channel + '\0' + id }
+/** messageKey names a message among those that are open. */
+export function messageKey(role, channel, id) { return role + '\0' + channel + '\0' + id }
 
 function messageKind(role, channel) {
   if (channel === 'thought') return 'thought'

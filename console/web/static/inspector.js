@@ -97,13 +97,13 @@ export class Inspector {
       while (ranges.length > 0 && left > 0) {
         const [from, to] = ranges[0]
         const limit = Math.min(left, to - from + 1)
-        const page = elements(await ask(of(this.view.key) + '/frames?after=' + (from - 1) + '&limit=' + limit, signal), 'frames')
-        if (page.entries.length === 0) {
+        const entries = [...elements(await ask(of(this.view.key) + '/frames?after=' + (from - 1) + '&limit=' + limit, signal), 'frames', {})]
+        if (entries.length === 0) {
           into.append(el('p.aside', null, goneWords(from, to)))
           ranges.shift()
           continue
         }
-        for (const source of page.entries) {
+        for (const source of entries) {
           const f = trusted(source)
           const seq = Number(f.get('seq').raw)
           if (seq > ranges[0][0]) into.append(el('p.aside', null, goneWords(ranges[0][0], Math.min(seq - 1, to))))

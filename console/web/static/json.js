@@ -140,18 +140,34 @@ function unquote(raw) {
 }
 
 /**
- * elements cuts a page {"events":[…],…} into the texts of its entries, as they were sent.
- * @param {string} text @param {string} name of the list
- * @returns {{entries: string[], rest: object}} rest is what stands beside the list
+ * elements cuts a page {"events":[…],…} into the texts of its entries, as they were sent, one after the other.
+ * @param {string} text that is known to be JSON @param {string} name of the list
+ * @param {object} rest gets what stands beside the list; it has all of it when the entries are over
+ * @returns {Iterable<string>}
  */
-export function elements(text, name) {
-  const entries = []
-  const rest = {}
-  for (const m of trusted(text).children()) {
-    if (m.name === name) for (const e of m.children()) entries.push(text.slice(e.start, e.end))
-    else rest[m.name] = JSON.parse(m.raw)
+export function* elements(text, name, rest) {
+  for (let i = space(text, space(text, 0) + 1); text[i] === '"';) {
+    let end = skipString(text, i)
+    const member = unquote(text.slice(i, end))
+    i = space(text, space(text, end) + 1) // behind the colon
+    if (member === name && text[i] === '[') {
+      for (i = space(text, i + 1); i < text.length && text[i] !== ']'; i = next(text, end)) {
+        end = skip(text, i)
+        yield text.slice(i, end)
+      }
+      end = i + 1
+    } else {
+      end = skip(text, i)
+      rest[member] = JSON.parse(text.slice(i, end))
+    }
+    i = next(text, end)
   }
-  return { entries, rest }
+}
+
+// next is where the value behind one begins that ends here, or the end of what both are in.
+function next(s, end) {
+  const i = space(s, end)
+  return s[i] === ',' ? space(s, i + 1) : i
 }
 
 /** pretty spreads JSON over lines without changing a character of its values. */

@@ -5,12 +5,12 @@ import { Fault, json, of, pause, text } from './api.js'
 import { Fold } from './fold.js'
 import { elements } from './json.js'
 import { Stream } from './stream.js'
+import { breathe, Slice } from './turns.js'
 
 const atOnce = 1500 // events that are read before anything is shown, where the reader wants the end
-const page = 1000
+const page = 500
 const first = 300 // events of the fold that is shown first
 const readable = 1500 // ms that a lag is shown at least
-const slice = 8 // ms of work between two frames
 
 export class Model {
   /** @param {string} key @param {() => void} changed called whenever there is more to show */
@@ -64,13 +64,13 @@ export class Model {
   }
 
   async preview(from) {
-    const p = await this.page(from, first)
+    const answer = await this.page(from, first)
     this.behind = this.fold
     this.fold = new Fold()
     this.fold.peer = this.behind.peer
     this.shownFrom = from + 1
     this.texts.length = from + 1
-    for (const source of p.entries) {
+    for (const source of elements(answer, 'events', {})) {
       const e = JSON.parse(source)
       this.texts[e.store_seq] = source
       this.fold.add(e, source)
@@ -82,9 +82,9 @@ export class Model {
   // ahead reads from the beginning until so many events are there.
   async ahead(want) {
     while (this.loaded < Math.min(want, Math.max(this.head, this.seen))) {
-      let p
+      let answer
       try {
-        p = await this.page(this.loaded, this.loaded === 0 ? first : page)
+        answer = await this.page(this.loaded, this.loaded === 0 ? first : page)
       } catch (e) {
         if (!(e instanceof Fault) || !e.passes) throw e
         this.fault = e
@@ -93,34 +93,38 @@ export class Model {
         continue
       }
       this.fault = null
-      if (p.entries.length === 0) return
-      await this.take(p.entries)
-      this.head = Math.max(this.head, p.rest.head_seq)
+      const rest = {}
+      if (await this.take(elements(answer, 'events', rest)) === 0) return
+      this.head = Math.max(this.head, rest.head_seq)
     }
   }
 
-  async page(after, limit) {
-    return elements(await text(of(this.key) + '/events?after=' + after + '&limit=' + limit, this.signal), 'events')
-  }
+  page(after, limit) { return text(of(this.key) + '/events?after=' + after + '&limit=' + limit, this.signal) }
 
+  // take reads entries, in slices, and gives how many there were.
   async take(entries) {
+    await breathe() // it took its time to come
+    this.signal.throwIfAborted()
     const fold = this.behind ?? this.fold
-    let until = performance.now() + slice
+    const now = new Slice()
+    let n = 0
     for (const source of entries) {
+      n++
       const e = JSON.parse(source)
       if (e.store_seq !== this.loaded + 1) continue // it came by the stream
       this.texts[e.store_seq] = source
       fold.add(e, source)
       this.loaded = e.store_seq
       if (this.loaded > this.seen) this.seen = this.loaded
-      if (performance.now() > until) {
+      if (now.isOver) {
         if (this.behind === null) this.changed()
         await breathe()
         this.signal.throwIfAborted()
-        until = performance.now() + slice
+        now.begin()
       }
     }
     this.changed()
+    return n
   }
 
   // swap shows the fold that has everything in the place of the one that was shown first.
@@ -229,8 +233,4 @@ export class Model {
     this.abort.abort(new DOMException('closed', 'AbortError'))
     this.stream.close()
   }
-}
-
-function breathe() {
-  return globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve))
 }

@@ -1,13 +1,16 @@
 // The replay: the page as it was at a moment, and the moment moving on. A scrubber over time, speed, steps, keys.
 
 import { button, el, icon, setData } from './dom.js'
-import { Clock } from './clock.js'
+import { ascending, Clock } from './clock.js'
 import { say } from './status.js'
-import { typing } from './typing.js'
+import { inSlices } from './turns.js'
+import { Typing, typing } from './typing.js'
 import { clock } from './when.js'
 
 const speeds = [0.5, 1, 2, 4, 8, 16]
 const jump = 5000 // ms of played time
+const few = 500 // items that are looked at in one step
+const many = 5000 // numbers
 const playing = 'M4 2.5v11l9.5-5.5z'
 const paused = 'M4 2.5h3v11H4zM9 2.5h3v11H9z'
 
@@ -70,45 +73,93 @@ export class Replay {
   changed() {
     this.showLive()
     const { fold } = this.view
-    if (this.built === fold.version && this.builtFold === fold && this.builtLast === fold.last) {
+    if (this.isBuilt()) {
       if (this.mode === 'off') this.showReading()
       return
     }
-    const now = performance.now()
+    if (this.mode === 'off' && !this.view.model.complete || this.renewing) return
     clearTimeout(this.rebuild)
-    if (this.mode === 'off' && !this.view.model.complete) return
+    const now = performance.now()
     if (now < this.notBefore && this.builtFold === fold) {
       this.rebuild = setTimeout(() => this.changed(), this.notBefore - now)
       return
     }
-    this.build()
-    this.notBefore = now + Math.max(1000, (performance.now() - now) * 30)
-    if (this.mode === 'off') this.showReading()
-    else this.apply()
+    this.renew(now)
   }
 
-  // build finds when each item began, and when anything happened.
+  isBuilt() {
+    const { fold } = this.view
+    return this.built === fold.version && this.builtFold === fold && this.builtLast === fold.last
+  }
+
+  // renew builds anew, in slices.
+  async renew(now) {
+    this.renewing = true
+    try {
+      const took = await inSlices(this.building(), this.abort.signal)
+      this.notBefore = now + Math.max(1000, took * 30)
+    } catch (e) {
+      if (e.name === 'AbortError') return
+      throw e
+    } finally {
+      this.renewing = false
+    }
+    if (this.mode === 'off') this.showReading()
+    else this.apply()
+    if (!this.isBuilt()) this.changed()
+  }
+
+  // build is renew, at once.
   build() {
+    for (const steps = this.building(); !steps.next().done;);
+  }
+
+  // building finds when each item began, and when anything happened, in steps. What was begun later counts.
+  * building() {
+    const turn = this.turn = (this.turn ?? 0) + 1
     const { view } = this
     const { fold } = view
-    this.built = fold.version
+    const { version, last, first } = { version: fold.version, last: fold.last, first: view.first }
+    const all = fold.items
+    const begins = new Float64Array(all.length)
+    for (let i = 0, latest = 0; i < begins.length; i++) {
+      if (i < all.length) latest = Math.max(latest, view.beginOf(all[i]) - first)
+      begins[i] = latest
+      if (i % few === few - 1) yield
+    }
+    const moments = yield* this.momentsOf(fold, first)
+    yield
+    if (turn !== this.turn) return
+    this.built = version
     this.builtFold = fold
-    this.builtLast = fold.last
+    this.builtLast = last
     const t = this.mode === 'off' ? null : this.clock.toReal(this.at)
-    const items = fold.items
-    const begins = this.begins = new Float64Array(items.length)
-    let last = 0
-    for (let i = 0; i < items.length; i++) begins[i] = last = Math.max(last, view.beginOf(items[i]) - view.first)
-    const first = view.first
-    const moments = new Set()
-    for (const at of fold.times) moments.add(Math.max(0, at - first))
-    if (view.typing !== null) for (const { pieces } of view.typing.values()) for (const [at] of pieces) moments.add(Math.round(at))
-    if (!Number.isNaN(fold.last)) moments.add(Math.max(0, fold.last - first))
-    this.moments = [...moments].sort((a, b) => a - b)
-    this.clock = new Clock(this.moments, this.skip)
+    this.begins = begins
+    this.moments = moments
+    this.clock = new Clock(moments, this.skip)
     if (t !== null) this.at = this.clock.toPlayed(t)
     this.scrubber.max = String(Math.ceil(this.clock.end))
-    this.drawMarks()
+    yield
+    if (turn === this.turn) yield* this.drawing()
+  }
+
+  // momentsOf are the times at which anything happened, in ms since the first event.
+  * momentsOf(fold, first) {
+    const typed = this.view.typing?.pieces() ?? []
+    const known = !Number.isNaN(fold.last)
+    const moments = new Float64Array(fold.times.length + typed.length + (known ? 1 : 0))
+    let n = 0
+    const take = (at) => { if (n < moments.length) moments[n++] = at }
+    for (const at of fold.times) {
+      take(Math.max(0, at - first))
+      if (n % many === 0) yield
+    }
+    for (const at of typed) {
+      take(Math.round(at))
+      if (n % many === 0) yield
+    }
+    if (known) take(Math.max(0, fold.last - first))
+    return ascending(moments.subarray(0, n))
   }
 
   // reading is showReading, in a moment.
@@ -145,19 +196,18 @@ export class Replay {
     if (this.mode !== 'off') return
     const w = this.view.window
     this.before = { anchor: w.anchor, follow: w.follow }
-    this.build()
+    if (!this.isBuilt()) this.build()
     this.setMode('paused')
-    if (this.view.typingTo < this.view.model.seen && !this.asking) this.readTyping()
+    if (!this.asking && !this.view.knowsTyping()) this.readTyping()
   }
 
   async readTyping() {
     this.asking = true
     try {
       const { view } = this
-      const to = view.model.seen
-      const more = await typing(view.key, view.typingTo, this.abort.signal)
-      view.typing = new Map([...view.typing ?? [], ...more])
-      view.typingTo = to
+      const now = { seen: view.model.seen, last: view.fold.last }
+      view.typing = (view.typing ?? new Typing()).with(await typing(view.key, view.typingTo.seen, this.abort.signal))
+      view.typingTo = now
       this.noteLine.textContent = ''
       if (this.mode !== 'off') {
         this.build()
@@ -246,15 +296,14 @@ export class Replay {
     if (this.mode === 'playing') this.setMode('paused')
     const { view } = this
     const t = this.clock.toReal(this.at)
-    const stops = []
+    let next = by > 0 ? Infinity : 0
+    const see = (s) => { if (by > 0 ? s > t + 0.5 && s < next : s < t - 0.5 && s > next) next = s }
     view.fold.items.forEach((item, i) => {
       if (!view.isShown(item)) return
-      stops.push(Math.max(this.begins[i], item.kind === 'tool' ? 0 : item.end - view.first))
-      if (item.kind === 'tool') for (const seq of item.seqs) stops.push(view.fold.atOf[seq] - view.first)
+      see(Math.max(this.begins[i], item.kind === 'tool' ? 0 : item.end - view.first))
+      if (item.kind === 'tool') for (const seq of item.seqs) see(view.fold.atOf[seq] - view.first)
     })
-    stops.sort((a, b) => a - b)
-    const next = by > 0 ? stops.find((s) => s > t + 0.5) : stops.findLast((s) => s < t - 0.5)
-    this.to(this.clock.toPlayed(next ?? (by > 0 ? Infinity : 0)))
+    this.to(this.clock.toPlayed(next))
   }
 
   leave() {
@@ -301,27 +350,32 @@ export class Replay {
 
   // drawMarks draws what happened when, beneath the scrubber.
   drawMarks() {
+    for (const steps = this.drawing(); !steps.next().done;);
+  }
+
+  // drawing is drawMarks in steps.
+  * drawing() {
     const c = this.marks
     const width = c.clientWidth
     const height = c.clientHeight
-    if (width === 0 || !this.begins || !(this.clock.end > 0)) return
+    const { begins, clock } = this
+    if (width === 0 || !begins || !(clock.end > 0)) return
+    const all = this.view.fold.items
+    const at = new Map(Object.keys(looks).map((kind) => [kind, new Set()])) // where marks stand, in pixels
+    for (let i = 0; i < Math.min(all.length, begins.length); i++) {
+      if (!all[i].hidden) at.get(all[i].kind)?.add(Math.round(clock.toPlayed(begins[i]) / clock.end * (width - 1)))
+      if (i % few === few - 1) yield
+    }
+    if (begins !== this.begins || clock !== this.clock) return // others are drawn
     const scale = devicePixelRatio || 1
     c.width = width * scale
     c.height = height * scale
     const g = c.getContext('2d')
     g.scale(scale, scale)
     const colours = this.colours()
-    const items = this.view.fold.items
-    const drawn = new Set()
-    for (let i = 0; i < items.length; i++) {
-      const look = looks[items[i].kind]
-      if (look === undefined || items[i].hidden) continue
-      const x = Math.round(this.clock.toPlayed(this.begins[i]) / this.clock.end * (width - 1))
-      const key = x * 8 + look.n
-      if (drawn.has(key)) continue
-      drawn.add(key)
+    for (const [kind, look] of Object.entries(looks)) {
       g.fillStyle = colours.get(look.colour)
-      g.fillRect(x, look.top * height, 1.5, look.part * height)
+      for (const x of at.get(kind)) g.fillRect(x, look.top * height, 1.5, look.part * height)
     }
   }
 
@@ -349,9 +403,10 @@ export class Replay {
   }
 }
 
+// looks are drawn in this order.
 const looks = {
-  user: { n: 0, colour: '--user', top: 0, part: 1 }, agent: { n: 1, colour: '--ink-3', top: 0.45, part: 0.55 }, thought: { n: 2, colour: '--thought', top: 0.7, part: 0.3 },
-  tool: { n: 3, colour: '--tool', top: 0.25, part: 0.5 }, stop: { n: 4, colour: '--line-2', top: 0, part: 1 }, permission: { n: 5, colour: '--warn', top: 0.1, part: 0.6 },
+  thought: { colour: '--thought', top: 0.7, part: 0.3 }, agent: { colour: '--ink-3', top: 0.45, part: 0.55 }, tool: { colour: '--tool', top: 0.25, part: 0.5 },
+  permission: { colour: '--warn', top: 0.1, part: 0.6 }, stop: { colour: '--line-2', top: 0, part: 1 }, user: { colour: '--user', top: 0, part: 1 },
 }
 
 // upper is how many of the values are at most x.

@@ -26,8 +26,8 @@ export class Transcript {
     this.target = null
     this.selected = null
     this.records = false
-    this.typing = null // when pieces came, by store_seq, up to typingTo
-    this.typingTo = 0
+    this.typing = null // when pieces came, up to typingTo
+    this.typingTo = { seen: 0, last: NaN } // number of the last event then, and the fold's last time
     this.seconds = 0
     this.told = 0 // number of the last event that was looked at for what is said aloud
     this.model = new Model(key, () => this.changed())
@@ -73,6 +73,7 @@ export class Transcript {
       const m = this.model
       await m.open({ seq: place?.seq ?? this.wanted, tail: place !== null ? place.follow : this.wanted === 0 ? 'live' : false })
       this.begin(place ?? (m.summary.status === 'open' && this.wanted === 0 ? { follow: true } : null))
+      await this.drawn()
       await m.run()
     } catch (e) {
       if (e.name === 'AbortError') return
@@ -93,13 +94,28 @@ export class Transcript {
     this.ready()
   }
 
+  // drawn ends when the browser has drawn what there is: it has enough to do. Where nobody looks it draws nothing.
+  drawn() {
+    return new Promise((resolve) => {
+      if (document.hidden) resolve()
+      else requestAnimationFrame(() => requestAnimationFrame(resolve))
+      setTimeout(resolve, 250)
+    })
+  }
+
   // lacks says that an event that the address names is not there.
   lacks(seq) {
     this.missing = 'There is no event ' + seq + ' here; the last one is ' + this.model.head + '.'
     this.showLag()
   }
 
+  // ready says that what was asked for is shown, once all of it is that is in sight.
   ready() {
+    if (this.closed) return
+    if (this.window.isShort && !document.hidden) {
+      requestAnimationFrame(() => this.ready())
+      return
+    }
     document.body.dataset.ready = ''
     this.scroller.focus({ preventScroll: true, focusVisible: false })
   }
@@ -161,33 +177,44 @@ export class Transcript {
 
   /** beginOf is when an item began, in ms: exactly where that is known. */
   beginOf(item) {
-    const typed = this.typing?.get(item.seq)
-    if (typed !== undefined && typed.pieces.length > 0) return this.first + typed.pieces[0][0]
+    const pieces = this.typing?.of(item)
+    if (pieces !== undefined) return this.first + pieces[0][0]
     if (item.open || item.typed || item.place === item.worker) return item.at
-    if (this.typing !== null && item.seq <= this.typingTo && messages.has(item.kind)) return item.end // it came whole
+    if (this.typing !== null && item.seq <= this.typingTo.seen && messages.has(item.kind)) return item.end // it came whole
     return this.fold.timeAt(item.place)
   }
 
-  isExact(item) { return item.typed || item.open && item.fromPieces || this.typing?.get(item.seq) !== undefined || this.fold.knows(item.place) }
+  isExact(item) { return item.typed || item.open && item.fromPieces || this.typing?.of(item) !== undefined || this.fold.knows(item.place) }
 
-  typedUntil(item, text) {
-    if (this.until === Infinity || item.end <= this.until) return text.length
-    const typed = this.typing?.get(item.seq)
-    if (typed !== undefined && typed.pieces.length > 0) {
-      const t = this.until - this.first
-      let n = 0
-      for (const [at, length] of typed.pieces) {
-        if (at > t) break
-        n = length
+  /** knowsTyping reports whether it was read when all pieces came that are here. */
+  knowsTyping() { return this.typingTo.seen >= this.model.seen && (this.fold.open.size === 0 || this.typingTo.last === this.fold.last) }
+
+  /** typedUntil is how much of an item's text had come by the moment that is shown, of so many characters. */
+  typedUntil(item, length) {
+    const end = this.endOf(item)
+    if (this.until === Infinity || end <= this.until) return length
+    let from = this.beginOf(item)
+    let n = 0
+    const pieces = this.typing?.of(item)
+    if (pieces !== undefined) {
+      for (const [at, to] of pieces) {
+        if (this.first + at > this.until) return Math.min(n, length)
+        n = to
+        from = this.first + at
       }
-      return Math.min(n, text.length)
+      if (!item.open) return Math.min(n, length)
     }
-    const from = this.beginOf(item)
-    if (item.end <= from) return 0
-    return Math.floor(text.length * Math.min(1, Math.max(0, (this.until - from) / (item.end - from))))
+    if (end <= from || n >= length) return Math.min(n, length)
+    return n + Math.floor((length - n) * Math.min(1, Math.max(0, (this.until - from) / (end - from)))) // as if it came evenly
   }
 
-  isTyping(item) { return this.until !== Infinity && item.end > this.until && (item.kind === 'agent' || item.kind === 'thought' || item.kind === 'message') }
+  // endOf is when the last there is of an item came. The page may have met what is open after that.
+  endOf(item) {
+    const pieces = item.open ? this.typing?.of(item) : undefined
+    return pieces === undefined ? item.end : Math.max(item.end, this.first + pieces.at(-1)[0])
+  }
+
+  isTyping(item) { return this.until !== Infinity && this.endOf(item) > this.until && (item.kind === 'agent' || item.kind === 'thought' || item.kind === 'message') }
 
   since(item) { return this.beginOf(item) - this.first }
 
@@ -210,9 +237,9 @@ export class Transcript {
   }
 
   keyOf(item) {
-    const key = item.rev + '/' + item.hidden + '/' + this.isOlder(item) + '/' + (this.typing !== null)
+    const key = item.rev + '/' + item.hidden + '/' + this.isOlder(item) + '/' + (this.typing?.turn ?? 0)
     if (this.until === Infinity) return key
-    return key + '/' + this.countUntil(item) + (this.isTyping(item) ? '/' + this.typedUntil(item, { length: 1 << 28 }) : '')
+    return key + '/' + this.countUntil(item) + (this.isTyping(item) ? '/' + this.typedUntil(item, 1 << 28) : '')
   }
 
   /** taskBegins is the task whose items begin here, where there are several; else empty. */

@@ -2,11 +2,14 @@
 // measured; what the reader looks at stays where it is, whatever changes above it.
 
 import { Heights } from './heights.js'
+import { Scale } from './scale.js'
 
 const near = 500 // px around the view that are in the document as well
 const atOnce = 5 // new rows outside the view that are made in one frame
+const making = 8 // ms of a frame in which rows are made; laying them out takes as long again
 const onPaper = 3000 // rows of a list that is printed whole
 const held = 200 // rows at most that stay in the document since the reader holds them
+const far = 1e6 // px above the list at most at which a row stands that is held
 const bottom = 24 // px from the end that still count as being there
 
 export class Window {
@@ -16,8 +19,9 @@ export class Window {
    * @param {{items: () => object[], count: () => number, indexOf: (item: object) => number, shown: (item: object) => boolean, guess: (item: object, width: number) => number,
    *          make: (item: object, index: number) => HTMLElement, update: (row: HTMLElement, item: object, index: number) => void,
    *          scrolled: () => void}} view
+   * @param {Scale} [scale]
    */
-  constructor(scroller, sheet, view) {
+  constructor(scroller, sheet, view, scale = new Scale()) {
     this.scroller = scroller
     this.sheet = sheet
     this.view = view
@@ -28,8 +32,10 @@ export class Window {
     this.rows = new Map() // item → row
     this.follow = false
     this.anchor = null // {item, offset}: what stands at the top of the view
-    this.top = 0 // scrollTop, as it was last
+    this.top = 0 // where the view begins
+    this.scale = scale // where that is for the browser
     this.expected = NaN // scrollTop that was set here
+    this.isShort = false // rows are missing in sight: the frame's time was over
     this.sizes = true // are to be read again
     this.high = this.offset = this.below = 0
     this.from = this.to = 0 // the rows that are there
@@ -37,11 +43,17 @@ export class Window {
     this.width = 0
     scroller.addEventListener('scroll', () => this.onScroll(), { passive: true })
     this.resizes = new ResizeObserver((entries) => {
-      if (entries.some((e) => e.target === scroller || e.target === sheet)) this.sizes = true
-      this.frame()
+      const isWider = sheet.clientWidth !== this.width
+      const isHigher = scroller.clientHeight !== this.high
+      if (isWider || isHigher) this.sizes = true
+      if (isWider || isHigher && this.follow || entries.some((e) => this.isOther(e))) this.frame()
+      else if (isHigher) this.ask() // nothing moves by that
     })
     this.resizes.observe(scroller)
   }
+
+  // isOther reports whether a row is not as high any more as it was when it was measured.
+  isOther(e) { return this.rows.get(e.target.item) === e.target && Math.abs(e.borderBoxSize[0].blockSize - e.target.item.height) >= 0.5 }
 
   close() {
     this.resizes.disconnect()
@@ -59,6 +71,7 @@ export class Window {
     if (this.asked === 0 && !this.closed) {
       this.asked = requestAnimationFrame(() => {
         this.asked = 0
+        if (this.scale.less > 0 && Math.abs(this.scroller.scrollTop - this.scale.at) >= 1) this.onScroll() // no step is lost where the scale changes
         this.frame()
       })
     }
@@ -67,20 +80,24 @@ export class Window {
   onScroll() {
     const s = this.scroller
     const was = this.top
-    const top = this.top = s.scrollTop
-    const own = Math.abs(top - this.expected) < 2
+    const at = s.scrollTop
+    const own = Math.abs(at - this.expected) < 2
     this.expected = NaN
+    const top = this.top = this.scale.moved(at)
     if (own) return
     // Upwards leads away from the end, however short the step is, unless the end itself came nearer.
     if (top > was) this.follow ||= this.atEnd()
-    else if (top < was && s.scrollHeight - s.clientHeight - top > 1) this.follow = false
+    else if (top < was && s.scrollHeight - s.clientHeight - at > 1) this.follow = false
     this.settle(top)
     this.view.scrolled()
     this.ask()
   }
 
   /** atEnd reports whether the end of what is there is in the view. */
-  atEnd() { return this.offset + this.heights.total + this.below - this.top - this.high < bottom }
+  atEnd() { return this.most - this.top < bottom }
+
+  // most is where the view begins that shows the end.
+  get most() { return Math.max(0, this.offset + this.heights.total + this.below - this.high) }
 
   // settle takes what is at the top of the view as what is to stay there.
   settle(top) {
@@ -117,7 +134,7 @@ export class Window {
   toStart() {
     this.follow = false
     this.anchor = null
-    this.scroller.scrollTop = this.top = this.expected = 0
+    this.top = 0
     this.frame()
     this.settle(0)
   }
@@ -161,14 +178,18 @@ export class Window {
     try {
       this.resized()
       this.left = this.isWhole ? Infinity : atOnce
+      this.due = this.isWhole ? Infinity : performance.now() + making
+      this.made = 0
       for (let turn = 0; turn < 5; turn++) {
         this.arrange()
         this.fill(this.wanted())
         if (!this.measure()) break
       }
       this.arrange()
+      const top = this.wanted()
+      const at = this.scale.stand(top, this.most, this.high)
       this.pad()
-      this.scrollTo(this.wanted())
+      this.scrollTo(at)
     } finally {
       this.inFrame = false
     }
@@ -191,7 +212,7 @@ export class Window {
 
   // wanted is the scrollTop that keeps what is to stay.
   wanted() {
-    const most = Math.max(0, this.offset + this.heights.total + this.below - this.high)
+    const { most } = this
     if (this.follow) return Math.ceil(most)
     if (this.anchor === null) return this.top
     const i = this.indexOf(this.anchor.item)
@@ -202,10 +223,12 @@ export class Window {
     return Math.min(Math.ceil(most), Math.max(0, Math.round(this.heights.top(i) + this.anchor.offset + this.offset)))
   }
 
-  scrollTo(top) {
-    if (Math.abs(top - this.top) < 1) return
-    this.scroller.scrollTop = top
-    this.expected = this.top = this.scroller.scrollTop
+  scrollTo(at) {
+    if (Math.abs(at - this.scale.at) >= 1) {
+      this.scroller.scrollTop = at
+      this.scale.at = this.expected = this.scroller.scrollTop
+    }
+    this.top = this.scale.top
   }
 
   indexOf(item) {
@@ -215,7 +238,9 @@ export class Window {
 
   fill(top) {
     const items = this.view.items()
-    const want = this.range(top, items).filter((i) => this.view.shown(items[i]))
+    const [first, end] = this.range(top, items)
+    const want = []
+    for (let i = first; i < end; i++) if (this.view.shown(items[i])) want.push(i)
     this.from = want.length > 0 ? want[0] : 0
     this.to = want.length > 0 ? want[want.length - 1] + 1 : 0
     const keep = new Set()
@@ -238,20 +263,13 @@ export class Window {
     let next = this.sheet.firstElementChild
     for (const i of want) {
       while (doomed.has(next)) next = next.nextElementSibling
-      const item = items[i]
-      let row = this.rows.get(item)
-      if (row === undefined) {
-        row = this.view.make(item, i)
-        this.rows.set(item, row)
-        this.sheet.insertBefore(row, next)
-        this.resizes.observe(row)
-      } else {
-        this.view.update(row, item, i)
-        if (row !== next) this.sheet.insertBefore(row, next)
-        else next = next.nextElementSibling
-      }
-      this.lift(row, i < this.from || i >= this.to ? this.heights.top(i) : -1)
+      const row = this.rows.get(items[i])
+      if (row.parentNode !== null) this.view.update(row, items[i], i)
+      if (row !== next) this.sheet.insertBefore(row, next)
+      else next = next.nextElementSibling
+      this.lift(row, i < this.from || i >= this.to ? i : -1)
     }
+    this.scale.stand(top, this.most, this.high)
     this.pad()
     for (const [row, item] of doomed) {
       this.resizes.unobserve(row)
@@ -260,16 +278,28 @@ export class Window {
     }
   }
 
-  // lift puts a row that is held where it would stand, outside of those that are near; -1 puts it back among them.
-  lift(row, top) {
-    if (top < 0 && row.lifted === undefined) return
-    row.lifted = top < 0 ? undefined : top
-    row.toggleAttribute('data-lifted', top >= 0)
-    row.style.top = top < 0 ? '' : top + 'px'
+  lacks(isShort) {
+    if (this.isShort !== isShort) this.sheet.toggleAttribute('data-short', this.isShort = isShort)
   }
 
-  // range are the indexes of the items whose rows are to be there: all that are in sight, and of those around it as many
-  // as one frame has the time for.
+  // there reports whether an item's row is there, or is made while the frame has time for it.
+  there(item, i) {
+    if (!this.view.shown(item) || this.rows.has(item)) return true
+    if (performance.now() > this.due) return false
+    this.make(item, i)
+    return true
+  }
+
+  make(item, i) {
+    const row = this.view.make(item, i)
+    row.item = item
+    this.made++
+    this.rows.set(item, row)
+    this.resizes.observe(row)
+  }
+
+  // range are the indexes of the items whose rows are there: those in sight, as many as one frame has the time for, from
+  // where the reader looks outwards; then some of those around them.
   range(top, items) {
     const y = top - this.offset
     const around = this.isWhole ? Infinity : near
@@ -277,26 +307,60 @@ export class Window {
       for (let t = this.heights.top(i); i < this.count && t < end; t += this.heights.all[i++]);
       return i
     }
-    let from = this.heights.at(Math.max(0, y))
-    let to = upTo(from, y + this.high)
-    const first = this.heights.at(Math.max(0, y - around))
-    const last = upTo(to, y + this.high + around)
-    let left = this.left
-    const isNew = (i) => this.view.shown(items[i]) && !this.rows.has(items[i])
-    while (to < last && !(isNew(to) && left-- <= 0)) to++
-    while (from > first && !(isNew(from - 1) && left-- <= 0)) from--
-    this.left = Math.max(0, left)
-    if (to < last || from > first) this.ask()
-    return Array.from({ length: to - from }, (_, n) => from + n)
+    const from = this.heights.at(Math.max(0, y))
+    const to = upTo(from, y + this.high)
+    if (to <= from) {
+      this.lacks(false)
+      return [0, 0]
+    }
+    const anchor = this.follow ? to - 1 : this.anchor === null ? from : this.indexOf(this.anchor.item)
+    let first = Math.min(to - 1, Math.max(from, anchor))
+    let end = first
+    if (!this.there(items[end], end)) this.make(items[end], end)
+    while (end < to && this.there(items[end], end)) end++
+    while (first > from && this.there(items[first - 1], first - 1)) first--
+    this.lacks(end < to || first > from)
+    if (this.isShort) {
+      this.ask()
+      return [first, end]
+    }
+    const furthest = upTo(to, y + this.high + around)
+    const earliest = this.heights.at(Math.max(0, y - around))
+    const more = (i) => {
+      const before = this.made
+      if (!this.rows.has(items[i]) && this.view.shown(items[i]) && this.left <= 0 || !this.there(items[i], i)) return false
+      this.left -= this.made - before
+      return true
+    }
+    while (end < furthest && more(end)) end++
+    while (first > earliest && more(first - 1)) first--
+    if (end < furthest || first > earliest) this.ask()
+    return [first, end]
+  }
+
+  // lift has a row that is held stand where it would, outside of those that are near; -1 puts it back among them.
+  lift(row, index) {
+    if (index < 0 && row.lifted === undefined) return
+    row.lifted = index < 0 ? undefined : index
+    row.toggleAttribute('data-lifted', index >= 0)
+    if (index < 0) row.style.top = ''
   }
 
   // pad stands for the rows that are not there.
   pad() {
     const style = this.sheet.style
-    const above = Math.round(this.heights.top(this.from)) + 'px'
-    const under = Math.max(0, Math.round(this.heights.total - this.heights.top(this.to))) + 'px'
+    const { shift } = this.scale
+    const start = this.heights.top(this.from)
+    const end = this.heights.top(this.to)
+    const above = Math.max(0, Math.round(start - shift)) + 'px'
+    const under = Math.max(0, Math.round(this.heights.total - end - this.scale.less + shift)) + 'px'
     if (this.above !== above) style.paddingTop = this.above = above
     if (this.under !== under) style.paddingBottom = this.under = under
+    for (const [item, row] of this.rows) {
+      if (row.lifted === undefined) continue
+      const top = Math.min(this.heights.top(row.lifted) - shift, this.heights.total - this.scale.less - item.height)
+      row.style.top = Math.max(-far, Math.round(top)) + 'px'
+    }
   }
 
   // measure takes over the heights of the rows that are there, and reports whether any was another.

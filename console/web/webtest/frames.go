@@ -11,9 +11,6 @@ type Frames struct {
 	Gaps  []float64 // ms between one frame and the next
 	Tasks []float64 // ms of each task of the page's that took 50 or more
 	Took  time.Duration
-	// Work is the processor's time, in ms, of each task of the page's main thread of 1 ms or more: what the
-	// page itself needs, whatever else the machine does.
-	Work []float64
 }
 
 // Frames has the tab's frames watched while something happens.
@@ -31,7 +28,6 @@ func (tab *Tab) Frames(happens func()) Frames {
 		};
 		requestAnimationFrame(frame);
 	})()`)
-	work := tab.Trace()
 	began := time.Now()
 	happens()
 	took := time.Since(began)
@@ -45,11 +41,6 @@ func (tab *Tab) Frames(happens func()) Frames {
 		}));
 	})`)
 	f.Took = took
-	for _, ms := range work() {
-		if ms >= 1 {
-			f.Work = append(f.Work, ms)
-		}
-	}
 	return f
 }
 
@@ -72,11 +63,12 @@ func at(all []float64, share float64) float64 {
 	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
 }
 
+// spread says how some times are spread.
+func spread(all []float64) string {
+	return fmt.Sprintf("p50 %.1f, p99 %.1f, at most %.1f ms, %d above 50 ms", at(all, 0.5), at(all, 0.99), at(all, 1), above(all, 50))
+}
+
 // String says it in a line.
 func (f Frames) String() string {
-	say := func(all []float64) string {
-		return fmt.Sprintf("p50 %.1f, p99 %.1f, at most %.1f ms, %d above 50 ms", at(all, 0.5), at(all, 0.99), at(all, 1), above(all, 50))
-	}
-	return fmt.Sprintf("%d frames in %.1f s, one from the next %s; %d long tasks; %d tasks by the processor's time: %s",
-		len(f.Gaps), f.Took.Seconds(), say(f.Gaps), len(f.Tasks), len(f.Work), say(f.Work))
+	return fmt.Sprintf("%d frames in %.1f s, one from the next %s; %d long tasks", len(f.Gaps), f.Took.Seconds(), spread(f.Gaps), len(f.Tasks))
 }

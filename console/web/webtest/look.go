@@ -95,8 +95,8 @@ const awaiting = `new Promise((tell, refuse) => {
 // settling gives the page two turns and two frames for what it has still to do.
 const settling = `new Promise((tell) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => setTimeout(tell)))))`
 
-// settle waits until what the page does last is heard, such as a load that fails: events come in their order.
-func (tab *Tab) settle() {
+// Quiet waits until what the page does last is heard, such as a load that fails: events come in their order.
+func (tab *Tab) Quiet() {
 	ctx, cancel := context.WithTimeout(tab.ctx, within)
 	defer cancel()
 	_, _ = evaluate[chromedp.Void](ctx, settling) // a page that has failed, or was left, has nothing more to tell
@@ -104,7 +104,7 @@ func (tab *Tab) settle() {
 
 // Problems are what the page did up to now that was not allowed.
 func (tab *Tab) Problems() []string {
-	tab.settle()
+	tab.Quiet()
 	return tab.record.Problems()
 }
 
@@ -117,7 +117,7 @@ func (tab *Tab) fail(format string, args ...any) {
 	if s, err := evaluate[string](ctx, `location.href + "\n" + document.body.innerText.slice(0, 3000)`); err == nil {
 		text = s
 	}
-	tab.t.Fatalf("%s\nthe page is kept as %s and shows %s", fmt.Sprintf(format, args...), tab.Shot("failed"), text)
+	tab.t.Fatalf("%s\nthe page is kept as %s and shows %s", fmt.Sprintf(format, args...), tab.picture("failed"), text)
 }
 
 // Count is how many elements a selector has in the page.

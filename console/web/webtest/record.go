@@ -95,11 +95,19 @@ func (r *record) Requests() []string {
 	return slices.Clone(r.requests)
 }
 
-// Forget begins a new account of requests.
+// Forget begins a new account of requests, and of problems that were expected.
 func (r *record) Forget() {
+	unexpected := r.Problems()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.requests = nil
+	r.requests, r.problems = nil, unexpected
+}
+
+// isClean reports whether the page did nothing that a test may fail for, expected or not.
+func (r *record) isClean() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.problems) == 0
 }
 
 func (r *record) report(t testing.TB) {

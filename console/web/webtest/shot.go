@@ -14,8 +14,16 @@ import (
 
 var shots = flag.String("shots", "", "directory in which pictures of pages stay; else go test's -artifacts decides, which drops them by default")
 
-// Shot keeps a picture of what the tab shows, and gives the file's name.
+// Shot keeps a picture of what the tab shows, and gives the file's name: where pictures stay, else none is taken.
 func (tab *Tab) Shot(name string) string {
+	tab.t.Helper()
+	if artifacts := flag.Lookup("test.artifacts"); *shots == "" && (artifacts == nil || artifacts.Value.String() != "true") {
+		return ""
+	}
+	return tab.picture(name)
+}
+
+func (tab *Tab) picture(name string) string {
 	tab.t.Helper()
 	dir := *shots
 	if dir == "" {

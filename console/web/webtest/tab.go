@@ -6,11 +6,8 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/chromedp/cdproto/audits"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	cdplog "github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
@@ -26,27 +23,29 @@ type Tab struct {
 	shots int
 }
 
-// Open opens an address in a new tab of 1440 by 900 pixels, in light colours. It is closed with the test,
-// which then fails for whatever the page did that was not allowed.
+// Open opens an address in a tab of 1440 by 900 pixels, in light colours, that has seen nothing of it before.
+// The tab is the test's until its end, which then fails for whatever the page did that was not allowed.
 func Open(t testing.TB, address string) *Tab {
 	t.Helper()
 	u, err := url.Parse(address)
 	require.NoError(t, err)
 	b := start(t)
-	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(false))
+	w := b.take(t)
+	ctx, cancel := context.WithCancel(w.ctx)
 	tab := &Tab{t: t, ctx: ctx, record: newRecord(u)}
 	t.Cleanup(func() {
-		tab.settle()
-		cancel()
+		tab.Quiet()
 		tab.report(t)
+		cancel()
+		if tab.isClean() {
+			b.give(w)
+		} else { // who knows what else the page left behind
+			w.close()
+		}
 	})
 	require.NoError(t, chromedp.Listen(ctx, tab.hear), "open a tab")
 	call(tab, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: tab.origin, StorageTypes: "all"}) // of an earlier server at the address
-	call(tab, network.Enable, network.EnableParams{})
-	call(tab, cdplog.Enable, cdp.Empty{})
-	call(tab, audits.Enable, cdp.Empty{})
-	call(tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: canary})
+	call(tab, page.BringToFront, cdp.Empty{})
 	tab.Size(1440, 900)
 	tab.Scheme("light")
 	tab.Go(address)

@@ -2,22 +2,24 @@
 
 import { el, setData } from '../dom.js'
 import { Growing } from '../markdown/growing.js'
-import { markdown } from '../markdown/render.js'
 import { attachmentWords } from '../readable.js'
 import { oneLine } from '../visible.js'
 import { count, size, span } from '../when.js'
-import { flagsOf, folding } from './parts.js'
+import { excerpt, flagsOf, folding } from './parts.js'
 
 const long = 60_000 // characters of a message that are shown without being asked for
 const step = 10_000 // characters of it that are made in one frame
 
 /** textOf is a message's text as it stands at the moment that is shown. */
 export function textOf(view, item) {
-  if (item.open) return item.text
+  const s = item.open ? item.text : storedText(view, item)
+  const n = view.typedUntil(item, s.length)
+  return n < s.length ? s.slice(0, n) : s
+}
+
+function storedText(view, item) {
   const stored = view.stored(item)
-  if (stored.text === undefined) stored.text = stored.kind.get('text').text ?? ''
-  const n = view.typedUntil(item, stored.text)
-  return n < stored.text.length ? stored.text.slice(0, n) : stored.text
+  return stored.text ??= stored.kind.get('text').text ?? ''
 }
 
 /**
@@ -36,19 +38,14 @@ export function message(view, item, before) {
   let whole = item.open || s.length <= long || goesOn && s.length === grown.shown.length || item.folds?.get('whole') === true
   const grow = (t) => {
     const all = whole ? t : cut(t, long)
-    if (all.length - grown.shown.length <= step * 1.5 || item.open) grown.set(all)
-    else stepwise(item, body, grown, all)
+    if (item.open) grown.set(all)
+    else write(grown, all, item.height - 60)
   }
   if (!whole) {
-    const more = el('button.more', { type: 'button', data: { action: 'more' } }, 'Show all ' + size(s.length) + ' of it')
-    more.addEventListener('click', () => {
+    nodes.push(more(item, 'whole', s, () => {
       whole = true
-      item.folds ??= new Map()
-      item.folds.set('whole', true)
-      more.remove()
       grow(textOf(view, item))
-    })
-    nodes.push(more)
+    }))
   }
   const parts = item.open || view.isTyping(item) ? null : partsOf(view, item)
   if (parts !== null) return { nodes: [el('div', { data: { text: true } }, parts)], grow: () => {}, body, grown }
@@ -58,16 +55,40 @@ export function message(view, item, before) {
 
 const defines = /^ {0,3}\[[^\]\n]+\]:/m // where a link leads, which may be said behind it
 
-// stepwise shows a long text over several frames. Meanwhile it takes the room that it took when it was measured.
-function stepwise(item, body, grown, all) {
-  if (item.height > 0) body.style.minHeight = Math.max(0, item.height - 60) + 'px'
+// more makes the button that shows all of a text; that it was pressed outlives the row.
+function more(item, name, s, press) {
+  return el('button.more', { type: 'button', data: { action: 'more' }, on: { click: (e) => {
+    item.folds ??= new Map()
+    item.folds.set(name, true)
+    e.currentTarget.remove()
+    press()
+  } } }, 'Show all ' + size(s.length) + ' of it')
+}
+
+// write shows a text, one that is long over several frames. Meanwhile it takes the room that it took when it was measured.
+function write(grown, all, room = 0) {
+  const body = grown.into
+  if (all.length - grown.shown.length <= step * 1.5) {
+    grown.set(all)
+    return
+  }
+  if (room > 0) body.style.minHeight = room + 'px'
   const next = () => {
     if (!all.startsWith(grown.shown)) return // another text is shown by now
-    grown.set(cut(all, grown.shown.length + step))
+    if (!grown.isBehind) grown.set(cut(all, grown.shown.length + step))
     if (grown.shown.length >= all.length) body.style.minHeight = ''
     else requestAnimationFrame(() => { if (body.isConnected) next() })
   }
   next()
+}
+
+// prose makes a part of a message that is text, its beginning where it is long.
+function prose(item, name, s) {
+  const body = el('div.md', { dir: 'auto' })
+  const grown = new Growing(body)
+  const isWhole = s.length <= long || item.folds?.get(name) === true
+  write(grown, isWhole ? s : cut(s, long))
+  return isWhole ? body : [body, more(item, name, s, () => write(grown, s))]
 }
 
 // cut ends at a line, so that no block is cut where it is not sent.
@@ -83,11 +104,11 @@ function partsOf(view, item) {
   const isText = (p) => p.get('type').is('text') && p.get('text').text !== undefined
   if (content.every(isText)) return null
   return content.map((p) => {
-    if (isText(p)) return el('div.md', { dir: 'auto' }, markdown(cut(p.get('text').text.trim(), long)))
+    if (isText(p)) return prose(item, 'part.' + p.start, p.get('text').text.trim())
     const head = attachmentWords(p).join(' · ')
     const inner = p.get('resource').get('text').text
     return inner === undefined ? el('p.attachment', null, head)
-      : folding(item, 'attachment.' + p.start, [head], () => [el('pre.text', null, inner.slice(0, 200_000))])
+      : folding(item, 'attachment.' + p.start, [head], () => excerpt(item, 'attached.' + p.start, inner))
   })
 }
 

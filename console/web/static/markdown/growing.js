@@ -1,12 +1,12 @@
-// A text that grows: blocks that are finished stay as they are, only the last one is made anew, and code that is being
-// written is appended to.
+// A text that grows: blocks that are finished stay as they are, only the last one is made anew, of a list or a table its
+// last entry, and code that is being written is appended to.
 
 import { el, text } from '../dom.js'
-import { block } from './render.js'
+import { block, goesOn } from './render.js'
 import { blocks } from './blocks.js'
 
-const slow = 12_000 // characters of an open block from which on it is not made anew each time
-const pauseOf = 400 // ms between two times then
+const slow = 3000 // characters of an open block from which on it is not made anew each time
+const share = 10 // how often what it took passes until it is made again, then
 const most = 50_000 // characters of an open block that are read as Markdown while it grows
 
 export class Growing {
@@ -18,9 +18,14 @@ export class Growing {
     this.shown = '' // the text that is there
     this.from = 0 // where the open block begins in it
     this.open = [] // the open block's elements
+    this.was = null // {block, refs} that the first of them was made of
     this.fence = null // {node, text} of code that is being written
-    this.made = -Infinity // when it was made last; a page may be younger than a pause
+    this.timer = 0
+    this.due = -Infinity // when a long block may be made again; a page may be younger than a pause
   }
+
+  /** isBehind reports whether a part of the text is still to be made. */
+  get isBehind() { return this.timer > 0 }
 
   /** set shows a text: the one before and more, or another one. */
   set(s) {
@@ -29,19 +34,22 @@ export class Growing {
       this.into.replaceChildren()
       this.from = 0
       this.open = []
+      this.was = null
       this.fence = null
       this.plain = null
+      this.due = -Infinity
     } else if (this.plain !== null) {
       text(this.plain, s.slice(this.shown.length))
       this.shown = s
       return
-    } else if (this.fence !== null && this.append(s.slice(this.shown.length))) {
+    } else if (this.fence !== null && !this.isBehind && this.append(s.slice(this.shown.length))) {
       this.shown = s
       return
     }
-    this.shown = s
     const now = performance.now()
-    if (s.length - this.from > slow && now - this.made < pauseOf) return this.later()
+    const isLong = this.shown.length - this.from > slow
+    this.shown = s
+    if (isLong && now < this.due) return this.later(this.due - now)
     this.make(now)
   }
 
@@ -53,12 +61,12 @@ export class Growing {
     return true
   }
 
-  later() {
+  later(ms) {
     if (this.timer) return
     this.timer = setTimeout(() => {
       this.timer = 0
       if (this.into.isConnected) this.make(performance.now())
-    }, pauseOf)
+    }, ms)
   }
 
   make(now) {
@@ -72,22 +80,27 @@ export class Growing {
       text(this.plain, this.shown.slice(from + most))
       this.into.append(this.plain)
     } else this.read(this.shown.slice(this.from))
-    this.made = now
+    const done = performance.now()
+    this.due = done + (done - now) * share
   }
 
   // read makes the blocks of what is behind the finished ones.
   read(rest) {
     const { root, refs, starts } = blocks(rest)
-    for (const e of this.open) e.remove()
+    const first = root.children[0]
+    const kept = this.was !== null && first !== undefined && goesOn(this.open[0], this.was, { block: first, refs }) ? this.open[0] : null
+    for (const e of this.open) if (e !== kept) e.remove()
     this.open = []
+    this.was = null
     this.fence = null
     const last = root.children.length - 1
     // A block that begins on a line which is not at its end may yet belong to the one before.
     const stays = last > 0 && starts[last] > rest.lastIndexOf('\n') ? last - 1 : last
     root.children.forEach((b, i) => {
-      const e = block(b, refs)
-      this.into.append(e)
+      const e = i === 0 && kept !== null ? kept : block(b, refs)
+      if (e !== kept) this.into.append(e)
       if (i >= stays) this.open.push(e)
+      if (i === stays) this.was = { block: b, refs }
       if (i < last) return
       if (b.type === 'code' && b.fence && b.open === false && !closed(rest.slice(starts[i]), b.fence)) {
         const code = e.querySelector('code')

@@ -35,6 +35,47 @@ export function block(b, refs) {
   return p
 }
 
+/**
+ * goesOn brings the element of a list or a table in step with one that begins like it: entries that are as they were
+ * stay. It reports whether it did so; else nothing is changed.
+ * @param {HTMLElement} e made of before @param {{block: Block, refs: Map}} before @param {{block: Block, refs: Map}} after
+ */
+export function goesOn(e, before, after) {
+  const a = before.block
+  const b = after.block
+  if (a.type !== b.type || before.refs.size > 0 || after.refs.size > 0) return false
+  if (b.type === 'list') {
+    if (a.ordered !== b.ordered || a.first !== b.first || a.tight !== b.tight) return false
+    replaceFrom(e, same(a.children, b.children, sameBlock), (n) => item(b.children[n], b.tight, after.refs), b.children.length)
+    return true
+  }
+  if (b.type !== 'table' || a.rows.length === 0 || !sameText(a.aligns, b.aligns) || !sameText(a.header, b.header)) return false
+  replaceFrom(e.querySelector('tbody'), same(a.rows, b.rows, sameText), (n) => row(b, b.rows[n], 'td', after.refs), b.rows.length)
+  return true
+}
+
+// replaceFrom makes the children of an element anew from the one with this number on.
+function replaceFrom(e, from, make, count) {
+  while (e.childElementCount > from) e.lastElementChild.remove()
+  for (let n = from; n < count; n++) e.append(make(n))
+}
+
+// same is how many entries two lists begin with alike.
+function same(a, b, equal) {
+  const most = Math.min(a.length, b.length)
+  let n = 0
+  while (n < most && equal(a[n], b[n])) n++
+  return n
+}
+
+function sameText(a, b) { return a.length === b.length && a.every((s, n) => s === b[n]) }
+
+function sameBlock(a, b) {
+  return a.type === b.type && a.text === b.text && a.level === b.level && a.info === b.info && a.task === b.task && a.ordered === b.ordered && a.first === b.first && a.tight === b.tight &&
+    a.children.length === b.children.length && a.children.every((c, n) => sameBlock(c, b.children[n])) &&
+    (a.type !== 'table' || sameText(a.aligns, b.aligns) && sameText(a.header, b.header) && a.rows.length === b.rows.length && a.rows.every((r, n) => sameText(r, b.rows[n])))
+}
+
 function item(i, tight, refs) {
   const li = el('li', { class: i.task ? 'task' : undefined })
   for (const b of i.children) {
@@ -45,15 +86,18 @@ function item(i, tight, refs) {
   return li
 }
 
-function table(b, refs) {
-  // One cell stands for all that a row leaves out: a short text makes no million of them.
-  const row = (cells, tag) => el('tr', null, cells.map((c, n) => {
+// row makes a row of a table. One cell stands for all that it leaves out: a short text makes no million of them.
+function row(b, cells, tag, refs) {
+  return el('tr', null, cells.map((c, n) => {
     const cell = el(tag, { class: b.aligns[n] ? 'to-' + b.aligns[n] : undefined, scope: tag === 'th' ? 'col' : undefined })
     spans(cell, inline(c, refs))
     return cell
   }), cells.length < b.aligns.length ? el('td', { colspan: b.aligns.length - cells.length }) : null)
+}
+
+function table(b, refs) {
   return el('div.wide', { tabindex: '0', role: 'group', 'aria-label': 'Table' },
-    el('table', null, el('thead', null, row(b.header, 'th')), b.rows.length > 0 ? el('tbody', null, b.rows.map((r) => row(r, 'td'))) : null))
+    el('table', null, el('thead', null, row(b, b.header, 'th', refs)), b.rows.length > 0 ? el('tbody', null, b.rows.map((r) => row(b, r, 'td', refs))) : null))
 }
 
 // spans appends what a block's text holds.
