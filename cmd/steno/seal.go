@@ -101,11 +101,10 @@ func (a *app) seal(ctx context.Context, args []string, f *sealFlags) error {
 		return err
 	}
 	return a.inSession(ctx, "seal", func(ctx context.Context, s *session) error {
-		blobs, err := s.blobs(ctx)
+		source, err := s.stored(ctx)
 		if err != nil {
 			return err
 		}
-		source := archive.Stream{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions}
 		sealer := archive.NewSealer(store, source, s.ledger, key)
 		ids, err := s.toSeal(ctx, args)
 		if err != nil {

@@ -51,6 +51,7 @@ cluster do not get on with what was stored before it began.`,
 	}
 	cmd.Flags().StringVar(&key, "key", "", "public key by which an archive must be signed, or a file with it")
 	a.ledgerFlag(cmd)
+	a.archiveFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
 }
@@ -74,13 +75,13 @@ func (a *app) verify(ctx context.Context, asJSON bool) error {
 
 // prove verifies the session's ledger.
 func (a *app) prove(ctx context.Context, s *session) (verify.Report, error) {
-	blobs, err := s.blobs(ctx)
+	stored, err := s.stored(ctx)
 	if err != nil {
 		return verify.Report{}, err
 	}
 	progress := a.progress()
 	defer progress.done()
-	frames := verify.Stream{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions}
+	frames := verify.Stream{JS: s.js, Blobs: stored.Stream.Blobs, Partitions: s.info.Partitions, Returned: stored.Between}
 	settled, err := s.settleAll(ctx, frames)
 	if err != nil {
 		return verify.Report{}, err

@@ -17,6 +17,9 @@ type Stream struct {
 	JS         jetstream.JetStream
 	Blobs      *topology.Blobs
 	Partitions uint32
+	// Returned gives, from first to last, frames that the stream does not have any more since they were
+	// archived; nil: nobody has them.
+	Returned func(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error]
 }
 
 var _ Frames = Stream{}
@@ -32,11 +35,28 @@ func (s Stream) Captures(ctx context.Context) iter.Seq2[Held, error] {
 		}
 		for subject, messages := range subjects {
 			id, err := s.capture(subject)
+			if err == nil {
+				messages, err = s.held(ctx, id, messages)
+			}
 			if !yield(Held{id, messages}, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// held is how many frames there are of a capture which has so many messages: more, where some were given
+// back.
+func (s Stream) held(ctx context.Context, id schema.Identity, messages uint64) (uint64, error) {
+	if s.Returned == nil {
+		return messages, nil
+	}
+	returned, err := topology.ReadReturned(ctx, s.JS, id)
+	if err != nil || returned.Revision == 0 {
+		return messages, err
+	}
+	head, err := topology.Frames{JS: s.JS, Blobs: s.Blobs, Partitions: s.Partitions}.Head(ctx, id)
+	return max(head, messages), err
 }
 
 // capture is whose frames stand on a subject.
@@ -63,26 +83,62 @@ func (s Stream) subjects(ctx context.Context) (map[string]uint64, error) {
 // Frames implements Frames.
 func (s Stream) Frames(ctx context.Context) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
-		ids := map[string]schema.Identity{}
+		captures := map[string]*onStream{}
 		for m, err := range topology.Read(ctx, s.JS, topology.Raw, schema.RawSubjects, 1) {
 			if err != nil {
 				yield(Frame{}, err)
 				return
 			}
-			id, ok := ids[m.Subject]
-			if !ok {
-				if id, err = s.capture(m.Subject); err != nil {
+			c := captures[m.Subject]
+			if c == nil {
+				id, err := s.capture(m.Subject)
+				if err != nil {
 					yield(Frame{}, err)
 					return
 				}
-				ids[m.Subject] = id
+				c = &onStream{id: id}
+				captures[m.Subject] = c
 			}
-			f, err := s.frame(ctx, id, m)
+			f, err := s.frame(ctx, c.id, m)
+			if err == nil && !s.returned(ctx, c, &f, yield) {
+				return
+			}
 			if !yield(f, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// onStream is a capture that is being read, and its last frame so far.
+type onStream struct {
+	id   schema.Identity
+	last uint64
+}
+
+// returned gives what was given back of a capture before a frame. false: no more is wanted.
+func (s Stream) returned(ctx context.Context, c *onStream, f *Frame, yield func(Frame, error) bool) bool {
+	if f.Frame == nil {
+		return true
+	}
+	first, last := c.last+1, f.Seq-1
+	c.last = f.Seq
+	if s.Returned == nil || first > last {
+		return true
+	}
+	for old, err := range s.Returned(ctx, c.id, first, last) {
+		if ctx.Err() != nil {
+			yield(Frame{Capture: c.id}, ctx.Err())
+			return false
+		}
+		if err != nil { // the proof says so of this capture, and goes on with the others
+			return yield(Frame{Capture: c.id, Unreadable: err}, nil)
+		}
+		if !yield(Frame{Capture: c.id, Frame: &old}, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // frame reads a message. Its error is about the bucket of large payloads, not about the frame.

@@ -1,0 +1,102 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
+)
+
+// Joined is captures' frames wherever they are: what the stream does not have any more comes from the
+// archive. Frames may be given back while they are read.
+type Joined struct {
+	Stream topology.Frames
+	// Open gives the archive that has a capture's frames; its error is told beside topology.ErrReturned. nil:
+	// no archive is to be had.
+	Open func(ctx context.Context, id schema.Identity) (Store, error)
+}
+
+var _ Source = Joined{}
+
+// Head is the number of the capture's last frame, 0 if there is none: the last one is never given back.
+func (j Joined) Head(ctx context.Context, id schema.Identity) (uint64, error) {
+	return j.Stream.Head(ctx, id)
+}
+
+// Frames implements Source. An error wraps topology.ErrReturned where the archive does not give what the
+// stream does not have any more.
+func (j Joined) Frames(ctx context.Context, id schema.Identity, first uint64) iter.Seq2[schema.Frame, error] {
+	return func(yield func(schema.Frame, error) bool) {
+		next, chain := max(first, 1), ""
+		give := func(f schema.Frame, err error) bool {
+			if err == nil && chain != "" { // where two sources meet they must be of one capture
+				err = follows(chain, &f)
+			}
+			if !yield(f, err) || err != nil {
+				return false
+			}
+			next, chain = f.Seq+1, ""
+			return true
+		}
+		for f, err := range j.Stream.Frames(ctx, id, next) {
+			if err == nil && f.Seq > next {
+				for old, err := range j.Between(ctx, id, next, f.Seq-1) {
+					if !give(old, err) {
+						return
+					}
+					if old.Seq == f.Seq-1 {
+						chain = old.Chain
+					}
+				}
+			}
+			if !give(f, err) {
+				return
+			}
+		}
+	}
+}
+
+// Between gives a capture's frames from first to last, all of them, out of the archive. An error wraps
+// topology.ErrReturned.
+func (j Joined) Between(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error] {
+	return func(yield func(schema.Frame, error) bool) {
+		fail := func(err error) {
+			yield(schema.Frame{}, fmt.Errorf("read frames %d to %d of %s: %w: %w", first, last, id, topology.ErrReturned, err))
+		}
+		if j.Open == nil {
+			fail(fmt.Errorf("no archive is known"))
+			return
+		}
+		store, err := j.Open(ctx, id)
+		if err != nil {
+			fail(err)
+			return
+		}
+		next := first
+		for f, err := range (Archived{store}).Frames(ctx, id, first) {
+			if err != nil {
+				fail(err)
+				return
+			}
+			if f.Seq != next {
+				break
+			}
+			if !yield(f, nil) || f.Seq == last {
+				return
+			}
+			next++
+		}
+		fail(fmt.Errorf("archive %s does not have frame %d", store, next))
+	}
+}
+
+// follows checks that a frame is the one behind that chain.
+func follows(chain string, f *schema.Frame) error {
+	want, err := schema.ChainHash(chain, f)
+	if err == nil && want != f.Chain {
+		err = fmt.Errorf("%w: frame %d has chain %s, what the archive has before it gives %s", ErrBroken, f.Seq, f.Chain, want)
+	}
+	return err
+}
