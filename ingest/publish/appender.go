@@ -91,7 +91,7 @@ type AppenderOptions struct {
 	Head      *Head
 	BatchFrom int // frames; 0: BatchLazy
 	// Mark is the offset up to which a mark says that frames are stored. It counts only where the
-	// subject's beginning was sealed away, so that the subject itself cannot tell.
+	// subject's beginning is gone and nothing says that it was given back, so that nobody else can tell.
 	Mark uint64
 	// Stored is given each own frame, data resolved, that Resume or a later look finds on the subject;
 	// its error ends the append. nil: nobody compares, and less is read.
