@@ -1,8 +1,11 @@
 package publish
 
 import (
+	"context"
+	"errors"
 	"testing"
 
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
@@ -70,4 +73,30 @@ func TestAGapIsNotTakenForWhatWasGivenBack(t *testing.T) {
 	require.NoError(t, r.appender(t, "j").Append(deadline(t), frames(5)))
 	r.giveBack(t, capture, topology.Returned{Frame: 3, Writers: map[string]uint64{"j": start + 3}})
 	require.ErrorIs(t, away.Append(deadline(t), frames(6)), ErrSubject)
+}
+
+// The bytes of a large frame are deleted when the append has found them, and before its frame, which names them,
+// is stored.
+func TestBytesThatWentAreThereAgain(t *testing.T) {
+	for _, lost := range []bool{false, true} { // the answer
+		r := newRig(t)
+		in := frames(2)
+		in[0].Data, in[1].Data = make([]byte, schema.MaxInline+1), make([]byte, schema.MaxInline+1)
+		require.NoError(t, r.appender(t, "j").Append(deadline(t), in[:1]))
+		a := r.appender(t, "j")
+		store, n := a.store, 0
+		a.store = func(ctx context.Context, messages []*nats.Msg) (uint64, error) {
+			if n++; n == 1 {
+				require.NoError(t, r.blobs.Delete(ctx, capture, messages[0].Header.Get(schema.HeaderBlob)))
+			}
+			seq, err := store(ctx, messages)
+			if lost && n == 1 {
+				err = errors.New("the answer is lost")
+			}
+			return seq, err
+		}
+		require.NoError(t, a.Append(deadline(t), in))
+		require.Equal(t, 1, n)
+		require.Len(t, r.stored(t, capture), 2)
+	}
 }

@@ -74,7 +74,7 @@ func (a Archived) Frames(ctx context.Context, id schema.Identity, first uint64) 
 					break
 				}
 				if err == nil && frame.Blob != "" && frame.Seq >= first {
-					frame.Data, err = a.blob(ctx, id, frame.Blob)
+					frame.Data, err = a.Blob(ctx, id, frame.Blob)
 				}
 				if err != nil {
 					fail(err)
@@ -170,8 +170,21 @@ func (a Archived) unpack(ctx context.Context, id schema.Identity, want File) ([]
 	return lines, nil
 }
 
-// blob reads a large frame's bytes, which have the SHA-256 that it is called by.
-func (a Archived) blob(ctx context.Context, id schema.Identity, sha string) ([]byte, error) {
+// Blobs gives the SHA-256 of each large frame that the capture's seals name, once.
+func (a Archived) Blobs(ctx context.Context, id schema.Identity) (shas []string, err error) {
+	for f, err := range a.parts(ctx, id) {
+		if err != nil {
+			return nil, fmt.Errorf("list blobs of %s in archive %s: %w", id, a.Store, err)
+		}
+		if f.Kind == Blob && !slices.Contains(shas, f.Object.SHA256) {
+			shas = append(shas, f.Object.SHA256)
+		}
+	}
+	return shas, nil
+}
+
+// Blob reads a large frame's bytes, which have the SHA-256 that it is called by.
+func (a Archived) Blob(ctx context.Context, id schema.Identity, sha string) ([]byte, error) {
 	name := Folder(id) + blobName(sha)
 	data, err := read(ctx, a.Store, name, maxObject)
 	if err == nil && hexSum(data) != sha {

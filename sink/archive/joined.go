@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -40,22 +41,45 @@ func (j Joined) Frames(ctx context.Context, id schema.Identity, first uint64) it
 			next, chain = f.Seq+1, ""
 			return true
 		}
-		for f, err := range j.Stream.Frames(ctx, id, next) {
-			if err == nil && f.Seq > next {
-				for old, err := range j.Between(ctx, id, next, f.Seq-1) {
-					if !give(old, err) {
-						return
-					}
-					if old.Seq == f.Seq-1 {
-						chain = old.Chain
-					}
+		archived := func(upTo uint64) bool {
+			for f, err := range j.Between(ctx, id, next, upTo) {
+				if !give(f, err) {
+					return false
+				}
+				if f.Seq == upTo {
+					chain = f.Chain
 				}
 			}
-			if !give(f, err) {
-				return
+			return true
+		}
+		for more := true; more; {
+			more = false
+			for f, err := range j.Stream.Frames(ctx, id, next) {
+				if upTo := j.gone(ctx, id, err); upTo >= next { // the message was read, and then its bytes were given back
+					if more = archived(upTo); !more {
+						return
+					}
+					break
+				}
+				if err == nil && f.Seq > next && !archived(f.Seq-1) || !give(f, err) {
+					return
+				}
 			}
 		}
 	}
+}
+
+// gone gives the frame up to which frames were given back, if an error is that a large frame's bytes are not to
+// be had; else 0.
+func (j Joined) gone(ctx context.Context, id schema.Identity, err error) uint64 {
+	if !errors.Is(err, topology.ErrBlob) {
+		return 0
+	}
+	said, readErr := topology.ReadReturned(ctx, j.Stream.JS, id)
+	if readErr != nil {
+		return 0 // err says more
+	}
+	return said.Frame
 }
 
 // Between gives a capture's frames from first to last, all of them, out of the archive. An error wraps

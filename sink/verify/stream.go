@@ -103,6 +103,9 @@ func (s Stream) Frames(ctx context.Context) iter.Seq2[Frame, error] {
 			if err == nil && !s.returned(ctx, c, &f, yield) {
 				return
 			}
+			if errors.Is(f.Unreadable, topology.ErrBlob) && f.Frame != nil {
+				f = s.archived(ctx, f)
+			}
 			if !yield(f, err) || err != nil {
 				return
 			}
@@ -139,6 +142,21 @@ func (s Stream) returned(ctx context.Context, c *onStream, f *Frame, yield func(
 		}
 	}
 	return true
+}
+
+// archived gives a frame whose bytes are gone out of the archive, if they were given back since its message was
+// read.
+func (s Stream) archived(ctx context.Context, f Frame) Frame {
+	said, err := topology.ReadReturned(ctx, s.JS, f.Capture)
+	if s.Returned == nil || err != nil || f.Seq > said.Frame {
+		return f
+	}
+	for old, err := range s.Returned(ctx, f.Capture, f.Seq, f.Seq) {
+		if err == nil {
+			return Frame{Capture: f.Capture, Frame: &old}
+		}
+	}
+	return f
 }
 
 // frame reads a message. Its error is about the bucket of large payloads, not about the frame.

@@ -13,8 +13,10 @@ import (
 // 0 if nobody looked for one.
 type footing struct{ record, snapshot uint64 }
 
-// isGap tells failures of a fold that misses frames.
-func isGap(reason Reason) bool { return reason == ReasonSealed || reason == ReasonNumber }
+// isGap tells failures of a fold that misses frames, or their bytes.
+func isGap(reason Reason) bool {
+	return reason == ReasonSealed || reason == ReasonNumber || reason == ReasonBlob
+}
 
 // mayGoOn reports whether a fold that misses frames which were given back has something else to begin from by
 // now: before they are, a snapshot stands behind them, which may be newer than what the fold began from. c.mu

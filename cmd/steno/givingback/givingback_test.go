@@ -20,6 +20,7 @@ import (
 // TestEverythingWorksOn gives back all that may go of a capture that two journals wrote, then has late frames
 // come: they are folded by another translator, sealed on top and given back, too.
 func TestEverythingWorksOn(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	stop := s.translate()
 	s.append("one", frames(1, 25))
@@ -74,6 +75,7 @@ func TestEverythingWorksOn(t *testing.T) {
 
 // TestNothingGoesThatIsHeld: each of what must be there before anything goes.
 func TestNothingGoesThatIsHeld(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	stop := s.translate()
 	s.append("one", frames(1, 6)) // more than one record
@@ -141,6 +143,7 @@ func TestNothingGoesThatIsHeld(t *testing.T) {
 // TestBrokenOffAnywhere fails each write of the keeper on the streams in turn, refused, and done with the
 // answer lost. Whatever was broken off, nothing is missing; another keeper completes it.
 func TestBrokenOffAnywhere(t *testing.T) {
+	t.Parallel()
 	for _, done := range []bool{false, true} {
 		s := newSite(t)
 		stop := s.translate()
@@ -170,6 +173,7 @@ func TestBrokenOffAnywhere(t *testing.T) {
 // TestOtherStreamsOnTheWay: the connection is lost between the comparison and the purge. What the server has
 // then was compared by nobody.
 func TestOtherStreamsOnTheWay(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	stop := s.translate()
 	s.append("one", frames(1, 9))
@@ -193,6 +197,7 @@ func TestOtherStreamsOnTheWay(t *testing.T) {
 
 // TestWithoutTheArchive: what was given back is said to be so, not to be lost.
 func TestWithoutTheArchive(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.translate()
 	s.append("one", frames(1, 9))

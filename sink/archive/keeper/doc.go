@@ -14,6 +14,7 @@
 //  3. writes down what is given back, before any of it is: up to which frame, which archive has it, and how
 //     far each journal had come by then
 //  4. purges the capture's subject on STENO_RAW, and that on STENO_EVENTS, by stream sequence
+//  5. deletes the bytes of large frames from STENO_BLOBS that the archive has and no message names
 //
 // What may come in between, and why nothing is lost by it:
 //
@@ -27,6 +28,10 @@
 //	that go away                 there is nothing new is the capture parked as sealed away
 //	a worker takes a partition   the mark's own frame and record are never purged, so it begins there
 //	a reader reads frames        what it misses it reads out of the archive, which has it since 2
+//	an append finds bytes in     5 looks again afterwards whether a message names them, and puts them back; the append
+//	the bucket that are going    looks once its frame is stored. Whoever dies on the way, the archive has them, and the
+//	                             next keeper that is to seal the frame puts them back
+//	bytes go that are to be read readers find them in the archive; a translator begins again, as above
 //	the sink begins anew         it reads what is left: the ledger has the rest, for only what it has is sealed
 //	the store is put back from   the connection was lost in between, and 4 is not done over another one than 2; a
 //	an older copy                request that could not be sent is not kept (see Options.JS)

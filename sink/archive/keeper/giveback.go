@@ -69,6 +69,9 @@ func (k *Keeper) giveBack(ctx context.Context, id schema.Identity, n *known, now
 			return err
 		}
 	}
+	if err := r.tidied(ctx); err != nil {
+		return err
+	}
 	if frames.left == 0 && records.left == 0 {
 		n.clear = seal.Last // but for the last messages, which stay
 	}
@@ -77,6 +80,15 @@ func (k *Keeper) giveBack(ctx context.Context, id schema.Identity, n *known, now
 			Uint64("last_frame", frames.last).Msg("given back")
 	}
 	return nil
+}
+
+// tidied tidies the bucket where frames were given back, now or before.
+func (r *returning) tidied(ctx context.Context) error {
+	said, err := topology.ReadReturned(ctx, r.o.JS, r.id)
+	if err != nil || said.Revision == 0 {
+		return err
+	}
+	return r.tidy(ctx, r.id)
 }
 
 // found is what of a subject is to go: its messages before a stream sequence.

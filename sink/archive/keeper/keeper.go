@@ -172,6 +172,9 @@ func (k *Keeper) tend(ctx context.Context, c *sink.CaptureInfo) error {
 	}
 	what := "seal capture"
 	err := k.seal(ctx, c, n, now)
+	if errors.Is(err, topology.ErrBlob) { // the archive may have it
+		err = errors.Join(err, k.tidy(ctx, id))
+	}
 	if err == nil && k.o.Keep > 0 && n.clear < n.sealed && !now.Before(n.again) {
 		what = "give back what is sealed of a capture"
 		err = k.giveBack(ctx, id, n, now)
