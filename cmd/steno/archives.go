@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -74,6 +75,9 @@ func (s *session) stored(ctx context.Context) (archive.Joined, error) {
 
 // archivePlace names an archive so that other processes find it.
 func archivePlace(name string) (string, error) {
+	if strings.Contains(name, "://") {
+		return name, nil
+	}
 	full, err := filepath.Abs(name)
 	if err != nil {
 		return "", fmt.Errorf("find archive %s: %w", name, err)

@@ -28,7 +28,7 @@ takes one. It makes the tables it needs, in the schema steno.
 With --archive each sink seals the captures of its partitions by itself (steno up
 --help says when, and what --give-back gives back); all sinks name one archive, and one
 --signing-key. Of another ledger on the same streams it does not know: --give-back is the
-time that it has. --give-back needs translators of this version.`,
+time that it has. --give-back needs translators and taps of this version.`,
 		Example: `  steno worker sink --nats nats://127.0.0.1:4222 --ledger postgres://steno@127.0.0.1/steno
   steno worker sink --archive /srv/archive --signing-key mill.key --give-back 720h`,
 		Args: cobra.NoArgs,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -24,8 +25,10 @@ type Returned struct {
 	Revision uint64 `json:"-"`
 }
 
-// returnedKey is a key of STENO_PARKED that is no identity's.
-func returnedKey(id schema.Identity) string { return "returned." + id.Subject() }
+// returnedPrefix begins keys of STENO_PARKED that are no identities'.
+const returnedPrefix = "returned."
+
+func returnedKey(id schema.Identity) string { return returnedPrefix + id.Subject() }
 
 // ReadReturned reads from the leader what of a capture was given back; the zero value if nothing was.
 func ReadReturned(ctx context.Context, js jetstream.JetStream, id schema.Identity) (Returned, error) {
@@ -33,12 +36,33 @@ func ReadReturned(ctx context.Context, js jetstream.JetStream, id schema.Identit
 	if err != nil || !ok {
 		return Returned{}, err
 	}
-	var r Returned
+	return readReturned(m, id)
+}
+
+func readReturned(m Message, id schema.Identity) (r Returned, err error) {
 	if err := json.Unmarshal(m.Data, &r); err != nil {
 		return Returned{}, fmt.Errorf("read key %s of %s: %w", returnedKey(id), Parked, err)
 	}
 	r.Revision = m.Seq
 	return r, nil
+}
+
+// ListReturned reads what was given back, of all captures of which something was.
+func ListReturned(ctx context.Context, js jetstream.JetStream) (map[schema.Identity]Returned, error) {
+	out := map[schema.Identity]Returned{}
+	for m, err := range Read(ctx, js, ParkedStream, ParkedSubject(returnedPrefix+">"), 1) {
+		if err != nil {
+			return nil, err
+		}
+		id, err := schema.ParseIdentitySubject(strings.TrimPrefix(ParkedKey(m.Subject), returnedPrefix))
+		if err != nil {
+			continue // nobody's
+		}
+		if out[id], err = readReturned(m, id); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // WriteReturned writes what of a capture is given back, behind the revision that r was read at. A write that

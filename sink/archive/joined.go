@@ -52,6 +52,11 @@ func (j Joined) Frames(ctx context.Context, id schema.Identity, first uint64) it
 			}
 			return true
 		}
+		head, err := j.Stream.Head(ctx, id)
+		if err != nil {
+			yield(schema.Frame{}, err)
+			return
+		}
 		for more := true; more; {
 			more = false
 			for f, err := range j.Stream.Frames(ctx, id, next) {
@@ -64,6 +69,14 @@ func (j Joined) Frames(ctx context.Context, id schema.Identity, first uint64) it
 				if err == nil && f.Seq > next && !archived(f.Seq-1) || !give(f, err) {
 					return
 				}
+			}
+			if !more && next <= head { // so was what came last, since then
+				said, err := topology.ReadReturned(ctx, j.Stream.JS, id)
+				if err != nil {
+					yield(schema.Frame{}, err)
+					return
+				}
+				more = said.Frame >= next && archived(min(said.Frame, head)) && next <= head
 			}
 		}
 	}

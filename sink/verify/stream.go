@@ -33,9 +33,14 @@ func (s Stream) Captures(ctx context.Context) iter.Seq2[Held, error] {
 			yield(Held{}, fmt.Errorf("list subjects of stream %s: %w", topology.Raw, err))
 			return
 		}
+		returned, err := s.list(ctx)
+		if err != nil {
+			yield(Held{}, err)
+			return
+		}
 		for subject, messages := range subjects {
 			id, err := s.capture(subject)
-			if err == nil {
+			if _, ok := returned[id]; ok && err == nil {
 				messages, err = s.held(ctx, id, messages)
 			}
 			if !yield(Held{id, messages}, err) || err != nil {
@@ -45,18 +50,18 @@ func (s Stream) Captures(ctx context.Context) iter.Seq2[Held, error] {
 	}
 }
 
-// held is how many frames there are of a capture which has so many messages: more, where some were given
-// back.
+// held is how many frames there are of a capture which has so many messages, and of which some were given back.
 func (s Stream) held(ctx context.Context, id schema.Identity, messages uint64) (uint64, error) {
-	if s.Returned == nil {
-		return messages, nil
-	}
-	returned, err := topology.ReadReturned(ctx, s.JS, id)
-	if err != nil || returned.Revision == 0 {
-		return messages, err
-	}
 	head, err := topology.Frames{JS: s.JS, Blobs: s.Blobs, Partitions: s.Partitions}.Head(ctx, id)
 	return max(head, messages), err
+}
+
+// list gives of which captures something was given back; of none if nobody has it.
+func (s Stream) list(ctx context.Context) (map[schema.Identity]topology.Returned, error) {
+	if s.Returned == nil {
+		return nil, nil
+	}
+	return topology.ListReturned(ctx, s.JS)
 }
 
 // capture is whose frames stand on a subject.
@@ -110,6 +115,25 @@ func (s Stream) Frames(ctx context.Context) iter.Seq2[Frame, error] {
 				return
 			}
 		}
+		s.rest(ctx, captures, yield)
+	}
+}
+
+// rest gives what was given back of captures while their frames were read, the last ones among them.
+func (s Stream) rest(ctx context.Context, captures map[string]*onStream, yield func(Frame, error) bool) {
+	returned, err := s.list(ctx)
+	if err != nil {
+		yield(Frame{}, err)
+		return
+	}
+	for id, r := range returned {
+		c := captures[schema.RawSubject(id, s.Partitions)]
+		if c == nil {
+			c = &onStream{id: id}
+		}
+		if !s.upTo(ctx, c, r.Frame, yield) {
+			return
+		}
 	}
 }
 
@@ -124,12 +148,17 @@ func (s Stream) returned(ctx context.Context, c *onStream, f *Frame, yield func(
 	if f.Frame == nil {
 		return true
 	}
-	first, last := c.last+1, f.Seq-1
+	more := s.Returned == nil || s.upTo(ctx, c, f.Seq-1, yield)
 	c.last = f.Seq
-	if s.Returned == nil || first > last {
+	return more
+}
+
+// upTo gives what was given back of a capture, from where it was read to up to a frame. false: no more is wanted.
+func (s Stream) upTo(ctx context.Context, c *onStream, last uint64, yield func(Frame, error) bool) bool {
+	if c.last >= last {
 		return true
 	}
-	for old, err := range s.Returned(ctx, c.id, first, last) {
+	for f, err := range s.Returned(ctx, c.id, c.last+1, last) {
 		if ctx.Err() != nil {
 			yield(Frame{Capture: c.id}, ctx.Err())
 			return false
@@ -137,9 +166,10 @@ func (s Stream) returned(ctx context.Context, c *onStream, f *Frame, yield func(
 		if err != nil { // the proof says so of this capture, and goes on with the others
 			return yield(Frame{Capture: c.id, Unreadable: err}, nil)
 		}
-		if !yield(Frame{Capture: c.id, Frame: &old}, nil) {
+		if !yield(Frame{Capture: c.id, Frame: &f}, nil) {
 			return false
 		}
+		c.last = f.Seq
 	}
 	return true
 }

@@ -30,6 +30,14 @@ func (s *site) inBucket(sha string) bool {
 	return there
 }
 
+// bytes is how much a stream holds.
+func (s *site) bytes(stream string) uint64 {
+	s.t.Helper()
+	of, err := s.JS.Stream(bounded(s.t), stream)
+	require.NoError(s.t, err)
+	return of.CachedInfo().State.Bytes
+}
+
 // TestLargeFramesGoWithTheirBytes: when no message names them any more. Frames that come later with the same
 // bytes bring them back.
 func TestLargeFramesGoWithTheirBytes(t *testing.T) {
@@ -39,12 +47,16 @@ func TestLargeFramesGoWithTheirBytes(t *testing.T) {
 	s.append("one", frames(1, 20))
 	s.settled(20)
 	sha := s.large()
+	before := s.bytes("OBJ_" + topology.Blob)
 	require.NoError(t, s.keeper(s.JS).Round(bounded(t)))
 	require.True(t, s.inBucket(sha), "frame 20, which stays, names it")
 	s.append("one", frames(21, 23))
 	s.settled(23)
 	require.NoError(t, s.keeper(s.JS).Round(bounded(t)))
 	require.False(t, s.inBucket(sha))
+	after := s.bytes("OBJ_" + topology.Blob)
+	require.Less(t, after, before/100, "the space is given back")
+	t.Logf("%s has %d bytes, and had %d", topology.Blob, after, before)
 	s.whole()
 	s.append("one", frames(24, 31))
 	require.True(t, s.inBucket(sha))
