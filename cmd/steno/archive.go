@@ -23,8 +23,8 @@ type archiveFlags struct {
 	legalHold bool
 }
 
-func (f *archiveFlags) register(p *pflag.FlagSet) {
-	p.StringVar(&f.place, "archive", "", "the archive: a directory, or s3://bucket/prefix")
+func (f *archiveFlags) register(p *pflag.FlagSet, usage string) {
+	p.StringVar(&f.place, "archive", "", usage)
 	p.StringVar(&f.lock, "object-lock", "", "in a bucket, keep objects from being changed for so long, such as 365d")
 	p.StringVar(&f.mode, "object-lock-mode", string(s3.Governance), "who can end that before: who has the right to (governance), or nobody (compliance)")
 	p.BoolVar(&f.legalHold, "legal-hold", false, "in a bucket, put objects under legal hold")

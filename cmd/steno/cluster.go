@@ -51,12 +51,14 @@ func (a *app) openCluster(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return &session{
+	s := &session{
 		site: &cluster{
 			streams: streams, nats: printable(a.destination()), database: l.Name(), ledger: l, patience: cmp.Or(a.patience, patience), moved: time.Now(),
 		},
 		conn: streams.conn, js: streams.js, info: streams.info, ledger: l, batchFrom: streams.batchFrom,
-	}, nil
+	}
+	s.archives = a.archivesOf(s)
+	return s, nil
 }
 
 // openDatabase opens the ledger that --ledger names.

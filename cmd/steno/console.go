@@ -60,6 +60,7 @@ behind what does. On loopback it answers requests for localhost only, unless
 	cmd.Flags().StringArrayVar(&f.namespaces, "namespace", nil, "serve this namespace only, as if there were no other; may be repeated")
 	cmd.Flags().DurationVar(&f.grace, "grace", 0, "how long to go on answering, /readyz with 503, once told to stop")
 	a.ledgerFlag(cmd)
+	a.archiveFlag(cmd)
 	return cmd
 }
 
@@ -136,12 +137,16 @@ func (a *app) serveSession(ctx context.Context, command string, s *session, l ne
 }
 
 func (a *app) consoleServer(ctx context.Context, s *session, f *consoleFlags) (*api.Server, error) {
+	stored, err := s.stored(ctx)
+	if err != nil {
+		return nil, err
+	}
 	frames, err := s.frames(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return api.New(api.Options{
-		Conn: s.conn, JS: s.js, Blobs: frames.Blobs, Ledger: s.ledger, Search: s.ledger, Folder: frames, Partitions: s.info.Partitions,
+		Conn: s.conn, JS: s.js, Frames: stored, Ledger: s.ledger, Search: s.ledger, Folder: frames, Partitions: s.info.Partitions,
 		Parked: func(ctx context.Context) (ids []schema.Identity, err error) {
 			list, err := stage.ListParked(ctx, s.js)
 			for _, p := range list {

@@ -47,8 +47,11 @@ func (a *app) holderOptions(kind holder.Kind) (holder.Options, error) {
 
 // dial connects to a destination, and to nothing else whatever this command's flags say: it may be
 // another process's journal that goes there. Errors wrap errUnreachable or errURL.
-func dial(destination string) (*nats.Conn, error) {
-	options := []nats.Option{nats.Name("steno"), nats.MaxReconnects(-1), nats.Timeout(5 * time.Second)}
+func dial(destination string) (*nats.Conn, error) { return dialWith(destination) }
+
+// dialWith is dial with more options.
+func dialWith(destination string, more ...nats.Option) (*nats.Conn, error) {
+	options := append([]nats.Option{nats.Name("steno"), nats.MaxReconnects(-1), nats.Timeout(5 * time.Second)}, more...)
 	var conn *nats.Conn
 	var err error
 	if name, named := strings.CutPrefix(destination, contextPrefix); named {

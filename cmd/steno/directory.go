@@ -58,6 +58,7 @@ func (a *app) openDirectoryAtOnce(ctx context.Context, name string) (*session, c
 
 func (a *app) openDirectoryAs(ctx context.Context, name string, d *directory) (*session, context.Context, error) {
 	s := &session{site: d}
+	s.archives = a.archivesOf(s)
 	ctx, d.end = context.WithCancelCause(ctx)
 	if err := d.begin(ctx, a, s, name); err != nil {
 		return nil, ctx, errors.Join(why(ctx, err), s.close())

@@ -42,6 +42,7 @@ at: they are where the taps are.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), asJSON) },
 	}
 	a.ledgerFlag(cmd)
+	cmd.Flags().StringVar(&a.archive, "archive", "", "also say how much is not sealed in this archive yet")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -54,6 +55,7 @@ type health struct {
 	Holder   *holder.Address `json:"holder,omitempty"`
 	Streams  string          `json:"streams"`
 	Ledger   sink.Stats      `json:"ledger"`
+	Archive  *archiveHealth  `json:"archive,omitempty"`
 	Journals int             `json:"journals"`
 	Last     *lastJournal    `json:"last_journal,omitempty"`
 	Problems []string        `json:"problems"`
@@ -119,6 +121,11 @@ func (a *app) examine(ctx context.Context, s *session) (health, error) {
 	if n := len(lost); n > 0 {
 		h.problem("%s has no frame of %s that the ledger has (%s%s): the streams were wiped, or are an older copy; what is numbered stays, and cannot be proved",
 			topology.Raw, plural(n, "capture"), lost[0], andMore(n-1))
+	}
+	if a.archive != "" {
+		if h.Archive, err = s.archived(ctx, a.archive); err != nil {
+			return h, err
+		}
 	}
 	if n := h.Ledger.Indexing.Failed; n > 0 {
 		h.problem("%s could not be indexed, and steno search does not find %s", plural(n, "event"), them(n))
@@ -277,6 +284,7 @@ func (h *health) print(a *app) {
 	say("held by", "%s", holder)
 	say("streams", "%s", h.Streams)
 	say("ledger", "%s", h.counts())
+	h.printArchive(say)
 	if h.Last == nil {
 		say("journals", "none: nothing was recorded here in the last day")
 	} else {
@@ -291,6 +299,7 @@ func (h *health) printCluster(say func(label, format string, args ...any)) {
 	say("cluster", "%s", h.NATS)
 	say("streams", "%s", h.Streams)
 	say("ledger", "%s: %s", h.Database, h.counts())
+	h.printArchive(say)
 	h.printProblems(say, "all partitions are translated, and all records are numbered")
 }
 

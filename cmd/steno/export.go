@@ -80,6 +80,7 @@ place and put there when it is whole; without it, the export goes to stdout.
 	p.StringVarP(&f.out, "out", "o", "", "file to write; - or nothing: stdout")
 	p.BoolVar(&f.force, "force", false, "let --out take the place of a file that is there")
 	a.ledgerFlag(cmd)
+	a.archiveFlag(cmd)
 	return cmd
 }
 

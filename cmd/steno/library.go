@@ -19,11 +19,11 @@ type library struct {
 
 // library is the session's.
 func (s *session) library(ctx context.Context) (*library, error) {
-	blobs, err := s.blobs(ctx)
+	stored, err := s.stored(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &library{s.ledger, archive.Stream{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions}.Frames}, nil
+	return &library{s.ledger, stored.Frames}, nil
 }
 
 // archiveLibrary is what an archive's seals say that is in it.

@@ -33,7 +33,7 @@ func TestSealingReadsUpToWhatIsNoFrame(t *testing.T) {
 	}
 	blobs, err := topology.OpenBlobs(minute(t), s.JS)
 	require.NoError(t, err)
-	source := archive.Stream{JS: s.JS, Blobs: blobs, Partitions: s.Info.Partitions}
+	source := topology.Frames{JS: s.JS, Blobs: blobs, Partitions: s.Info.Partitions}
 	for first := range uint64(len(frames)) {
 		var read []string
 		var failed error

@@ -106,9 +106,9 @@ func alone(t *testing.T, data string, do func(ctx context.Context, h holder.Held
 	}))
 }
 
-// giveBack purges from the streams what the archive has of each capture, but the last message of each
+// purgeSealed purges from the streams what the archive has of each capture, but the last message of each
 // subject.
-func giveBack(t *testing.T, data, place string) {
+func purgeSealed(t *testing.T, data, place string) {
 	t.Helper()
 	store, err := archive.OpenDir(place, false)
 	require.NoError(t, err)
@@ -196,7 +196,7 @@ func TestALostLedgerIsRebuilt(t *testing.T) {
 	require.Contains(t, said, " events, 0 of them from 5 seals")
 	require.Equal(t, want, rowsOf(t, data, true), "what the streams have whole is as it was")
 
-	giveBack(t, data, place)
+	purgeSealed(t, data, place)
 	loseLedger(t, data)
 	var report struct{ Incomplete []string }
 	text := good("rebuild", "--archive", place, "--json")

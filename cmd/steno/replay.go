@@ -41,6 +41,7 @@ typed, with the pauses that lay between the frames.
 	}
 	f.register(cmd)
 	a.ledgerFlag(cmd)
+	a.archiveFlag(cmd)
 	cmd.Flags().Float64Var(&o.Speed, "speed", 1, "how many times faster")
 	cmd.Flags().DurationVar(&o.IdleLimit, "idle-limit", 0, "the longest pause, as waited (0: none)")
 	return cmd
@@ -86,11 +87,11 @@ func (s *session) typed(ctx context.Context, key schema.Transcript) iter.Seq2[sc
 
 // frames is where the session's frames are folded again.
 func (s *session) frames(ctx context.Context) (*refold.Source, error) {
-	blobs, err := s.blobs(ctx)
+	stored, err := s.stored(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &refold.Source{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions, Versions: s.ledger, Catalogue: protocols()}, nil
+	return &refold.Source{Stored: stored, Versions: s.ledger, Catalogue: protocols()}, nil
 }
 
 // paceFrames waits before each frame as long as it took in the recording, divided by speed, at most

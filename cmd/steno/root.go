@@ -34,6 +34,7 @@ type app struct {
 	nats     string
 	context  string
 	database string // --ledger, of the commands that have it
+	archive  string // --archive, of those that read what was given back
 	sync     string
 	logLevel string
 	config   string

@@ -65,7 +65,7 @@ a secret of no known shape is not found.`,
 	}
 	p := cmd.Flags()
 	p.BoolVar(&f.all, "all", false, "seal every capture")
-	f.archiveFlags.register(p)
+	f.archiveFlags.register(p, "the archive: a directory, or s3://bucket/prefix")
 	p.StringVar(&f.key, "signing-key", "", "file with the private key, or the key itself (default: seal.key in the data directory)")
 	p.StringVar(&f.out, "out", "", "write the capture's folder as a tar into this file")
 	p.BoolVar(&f.force, "force", false, "let --out take the place of a file that is there")
@@ -117,11 +117,10 @@ func (a *app) seal(ctx context.Context, args []string, f *sealFlags) error {
 		return err
 	}
 	return a.inSession(ctx, "seal", func(ctx context.Context, s *session) error {
-		blobs, err := s.blobs(ctx)
+		source, err := s.stored(ctx)
 		if err != nil {
 			return err
 		}
-		source := archive.Stream{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions}
 		ids, err := s.toSeal(ctx, args)
 		if err != nil {
 			return err

@@ -30,7 +30,8 @@ type session struct {
 	js        jetstream.JetStream
 	info      topology.Info
 	ledger    ledger // read-only
-	batchFrom int    // frames; see publish.BatchFrom
+	archives  *archives
+	batchFrom int // frames; see publish.BatchFrom
 	// unstored says of each journal and capture that does not come through why. What a command answers
 	// is without it.
 	unstored []string

@@ -66,6 +66,7 @@ begins at a number, such as one that steno search gives.
 	f.register(cmd)
 	cmd.Flags().Uint64Var(&from, "from", from, "leave out the events before the one of that number")
 	a.ledgerFlag(cmd)
+	a.archiveFlag(cmd)
 	return cmd
 }
 

@@ -20,6 +20,7 @@ type frameTimes struct {
 func (s *session) frameTimes(ctx context.Context, id schema.Identity) *frameTimes {
 	return &frameTimes{read: func() (map[uint64]time.Time, error) {
 		times := map[uint64]time.Time{}
+		first := uint64(0) // that the stream has
 		for m, err := range topology.ReadHeaders(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions)) {
 			if err != nil {
 				return nil, err
@@ -27,6 +28,22 @@ func (s *session) frameTimes(ctx context.Context, id schema.Identity) *frameTime
 			f, err := schema.FrameFromHeader(m.Header, nil)
 			if err != nil {
 				return nil, fmt.Errorf("read frame of %s: %w", id, err)
+			}
+			if first == 0 {
+				first = f.Seq
+			}
+			times[f.Seq] = f.At
+		}
+		if first <= 1 {
+			return times, nil
+		}
+		stored, err := s.stored(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for f, err := range stored.Between(ctx, id, 1, first-1) {
+			if err != nil {
+				return nil, err
 			}
 			times[f.Seq] = f.At
 		}

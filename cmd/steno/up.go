@@ -7,13 +7,16 @@ import (
 	"net"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/cmd/steno/holder"
+	"github.com/steno-io/steno/sink/sqlite"
 )
 
 func (a *app) upCommand() *cobra.Command {
 	var f consoleFlags
+	var k keepFlags
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Run the embedded server and all stages until stopped",
@@ -21,21 +24,39 @@ func (a *app) upCommand() *cobra.Command {
 journals of all taps as they grow, translates, numbers and keeps. Every other
 command of the same directory works through it. It serves the console over HTTP
 (steno console --help says what that is), on loopback unless --listen names another
-address; --listen off does without.`,
+address; --listen off does without.
+
+With --archive it seals captures by itself, as steno seal does, once they have ended
+or were silent for --seal-idle; long ones earlier, in parts. With --give-back what
+is sealed, and was stored so long ago, goes from the streams once it was read back
+out of the archive and compared; commands read it there then.`,
 		Example: `  steno up
   steno up --listen 127.0.0.1:0
-  steno up --data ./transcripts --sync 1s`,
+  steno up --data ./transcripts --sync 1s
+  steno up --archive /srv/archive --give-back 720h`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), &f, &k) },
 	}
+	k.register(cmd)
 	f.register(cmd, "host:port of the console; port 0: any free one; off: no console")
 	return cmd
 }
 
-func (a *app) up(ctx context.Context, f *consoleFlags) error {
+func (a *app) up(ctx context.Context, f *consoleFlags, k *keepFlags) error {
 	options, err := a.holderOptions(holder.Up)
 	if err != nil {
 		return err
+	}
+	kept, err := a.keeping(ctx, k)
+	if err != nil {
+		return err
+	}
+	if kept != nil {
+		a.archive = kept.place // for the console
+		options.Returned = returned(kept.store)
+		options.Keep = func(ctx context.Context, js jetstream.JetStream, ledger *sqlite.Ledger) error {
+			return kept.run(ctx, js, ledger, nil)
+		}
 	}
 	l, err := a.listenConsole("up", f)
 	if err != nil {

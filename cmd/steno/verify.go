@@ -85,6 +85,7 @@ checked, and it says so of each.`,
 	cmd.Flags().StringVar(&f.since, "since", "", "only captures with something since then: how long ago (2h, 7d), a day (2026-11-29) or a time (RFC 3339)")
 	cmd.Flags().StringVar(&f.key, "key", "", "public key by which an archive must be signed, or a file with it")
 	a.ledgerFlag(cmd)
+	a.archiveFlag(cmd)
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the report as JSON")
 	return cmd
 }
@@ -124,13 +125,15 @@ func (a *app) verify(ctx context.Context, args []string, since time.Time, asJSON
 
 // prove verifies the session's ledger, or a part of it; nil: all.
 func (a *app) prove(ctx context.Context, s *session, part *part) (verify.Report, error) {
-	blobs, err := s.blobs(ctx)
+	stored, err := s.stored(ctx)
 	if err != nil {
 		return verify.Report{}, err
 	}
 	progress := a.progress()
 	defer progress.done()
-	frames := verify.Stream{JS: s.js, Blobs: blobs, Partitions: s.info.Partitions, Of: part.one()}
+	frames := verify.Stream{
+		JS: s.js, Blobs: stored.Stream.Blobs, Partitions: s.info.Partitions, Of: part.one(), Returned: stored.Between,
+	}
 	settled, err := s.settleAll(ctx, frames, part)
 	if err != nil {
 		return verify.Report{}, err

@@ -26,7 +26,7 @@ func (a *app) workerCommand() *cobra.Command {
 }
 
 func (a *app) workerTranslateCommand() *cobra.Command {
-	var name string
+	var name, place string
 	ttl := lease.DefaultTTL
 	cmd := &cobra.Command{
 		Use:   "translate --nats URL",
@@ -38,15 +38,16 @@ waste work and do no harm. The streams must be there: steno streams apply.`,
 		Example: `  steno worker translate --nats nats://127.0.0.1:4222`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.workerTranslate(cmd.Context(), name, ttl)
+			return a.workerTranslate(cmd.Context(), name, place, ttl)
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the worker's name, unlike every other's (default: the host's and a random part)")
+	cmd.Flags().StringVar(&place, "archive", "", "archive to fold frames from that were given back, where a snapshot cannot be used")
 	cmd.Flags().DurationVar(&ttl, "lease", ttl, "how long a killed worker's partitions wait for another one, whole seconds up to "+lease.MaxTTL.String())
 	return cmd
 }
 
-func (a *app) workerTranslate(ctx context.Context, name string, ttl time.Duration) error {
+func (a *app) workerTranslate(ctx context.Context, name, place string, ttl time.Duration) error {
 	name, err := a.worker(name)
 	if err != nil {
 		return err
@@ -59,9 +60,15 @@ func (a *app) workerTranslate(ctx context.Context, name string, ttl time.Duratio
 		return err
 	}
 	defer s.conn.Close()
-	w, err := stage.New(stage.Options{
-		JS: s.js, Catalogue: protocols(), Log: a.log, Leases: &stage.Leases{Worker: name, TTL: ttl},
-	})
+	o := stage.Options{JS: s.js, Catalogue: protocols(), Log: a.log, Leases: &stage.Leases{Worker: name, TTL: ttl}}
+	if place != "" {
+		store, _, err := openArchive(ctx, place)
+		if err != nil {
+			return err
+		}
+		o.Returned = returned(store)
+	}
+	w, err := stage.New(o)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/natstest"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink/archive"
 	"github.com/steno-io/steno/sink/postgres"
 	"github.com/steno-io/steno/sink/postgres/pgtest"
 )
@@ -77,20 +79,23 @@ func TestWorkersOfACluster(t *testing.T) {
 }
 
 // Sinks are killed and stopped while records come: the ledger in PostgreSQL holds every event once, with
-// its number.
+// its number, and the archive all of it.
 func TestSinksOfACluster(t *testing.T) {
 	t.Parallel()
 	s := natstest.Start(t)
 	url := pgtest.Database(t)
+	place, key := filepath.Join(t.TempDir(), "archive"), filepath.Join(t.TempDir(), "mill.key")
+	public := strings.TrimSpace(ok(t, "keygen", key))
+	flags := []string{"--ledger", url, "--archive", place, "--signing-key", key, "--seal-idle", "1s"}
 	startWorker(t, "translate", s.URL(), "--lease", "1s")
-	first := startWorker(t, "sink", s.URL(), "--ledger", url)
-	second := startWorker(t, "sink", s.URL(), "--ledger", url)
+	first := startWorker(t, "sink", s.URL(), flags...)
+	second := startWorker(t, "sink", s.URL(), flags...)
 	long := longRecording(t, 1000)
 	ok(t, "import", "--nats", s.URL(), recording("goose-1.37.0.json"))
 	require.NoError(t, first.Process.Kill())
 	require.Error(t, first.Wait())
 	ok(t, "import", "--nats", s.URL(), long)
-	startWorker(t, "sink", s.URL(), "--ledger", url)
+	startWorker(t, "sink", s.URL(), flags...)
 	require.NoError(t, second.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, second.Wait())
 
@@ -116,7 +121,22 @@ func TestSinksOfACluster(t *testing.T) {
 			}, time.Minute, 50*time.Millisecond)
 			require.Equal(t, numbered(t, lines), strings.Join(got, "\n")+"\n")
 		}
+		isSealed(t, place, ledger, id)
 	}
+	require.Contains(t, ok(t, "verify", place, "--key", public), " of 2 captures, ")
+}
+
+// isSealed waits until all that a ledger has of a capture is in an archive.
+func isSealed(t *testing.T, place string, ledger *postgres.Ledger, id schema.Identity) {
+	t.Helper()
+	store, err := archive.OpenDir(place, false)
+	require.NoError(t, err)
+	stored, err := ledger.Capture(minute(t), id)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		last, err := archive.Archived{Store: store}.Last(minute(t), id)
+		return err == nil && last != nil && last.Last >= stored.Last.Frame
+	}, time.Minute, 50*time.Millisecond)
 }
 
 // What whoever starts a sink must mend ends it, and is said: two of one name, a login that is refused, a role

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -45,6 +46,7 @@ var (
 	errHost         = &refusal{http.StatusForbidden, codeHost, "this server answers on localhost: the request is for another host (steno's --allow-host adds one)"}
 	errStreams      = &refusal{http.StatusServiceUnavailable, codeStreams, fmt.Sprintf("%d streams are open, which is as many as there may be", maxStreams)}
 	errFolds        = &refusal{http.StatusServiceUnavailable, codeFolds, fmt.Sprintf("%d transcripts are being folded again, which is as many as there may be at a time", maxFolds)}
+	errReturned     = &refusal{http.StatusServiceUnavailable, codeSealed, "these frames are in an archive, which cannot be read here (steno's --archive names it)"}
 	errUnavailable  = &refusal{http.StatusServiceUnavailable, codeUnavailable, "it cannot be read at the moment: /readyz says what is missing"}
 )
 
@@ -66,6 +68,9 @@ func (s *Server) refused(r *http.Request, err error) *refusal {
 		return bad(codeParameter, "%v", sink.ErrNoWords)
 	case errors.Is(err, sink.ErrManyWords):
 		return bad(codeParameter, "%v", sink.ErrManyWords)
+	case errors.Is(err, topology.ErrReturned):
+		s.o.Log.Warn().Err(err).Str("path", r.URL.Path).Msg("answer a request")
+		return errReturned
 	case !errors.Is(err, context.Canceled):
 		s.o.Log.Warn().Err(err).Str("path", r.URL.Path).Msg("answer a request")
 	}

@@ -2,20 +2,19 @@ package api
 
 import (
 	"context"
+	"iter"
 	"net/http"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/schema/wire/capturefile"
 )
 
-// frames reads captures' frames from STENO_RAW.
-type frames struct {
-	js         jetstream.JetStream
-	blobs      *topology.Blobs
-	partitions uint32
+// Frames is where captures' frames are read from; see topology.Frames.
+type Frames interface {
+	// Frames gives a capture's frames from number first on, in order, each with its bytes.
+	Frames(ctx context.Context, id schema.Identity, first uint64) iter.Seq2[schema.Frame, error]
+	// Head is the number of the capture's last frame, 0 if there is none.
+	Head(ctx context.Context, id schema.Identity) (uint64, error)
 }
 
 // framesOf gives frames of the transcript's capture, which are those of all its sessions.
@@ -28,41 +27,25 @@ func (s *Server) framesOf(ctx context.Context, r *http.Request) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	subject := schema.RawSubject(t.Transcript.Identity, s.frames.partitions)
-	last, stored, err := topology.Last(ctx, s.frames.js, topology.Raw, subject)
+	id := t.Transcript.Identity
+	head, err := s.o.Frames.Head(ctx, id)
 	if err != nil {
 		return nil, err
-	}
-	head := uint64(0)
-	if stored {
-		f, err := schema.FrameFromHeader(last.Header, nil)
-		if err != nil {
-			return nil, err
-		}
-		head = f.Seq
 	}
 	page := newEntries("frames", q.from(head), q.limit(usualEntries, maxEntries))
 	if err := q.err(); err != nil {
 		return nil, err
 	}
 	if page.after < head {
-		err = s.frames.read(ctx, subject, t.Protocol, page)
+		err = s.fill(ctx, id, t.Protocol, page)
 	}
 	return page.close(head), err
 }
 
-// read fills the page with the frames behind its beginning.
-func (f *frames) read(ctx context.Context, subject string, protocol schema.Protocol, page *entries) error {
-	from, ok, err := f.find(ctx, subject, page.after+1)
-	if err != nil || !ok {
-		return err
-	}
+// fill fills the page with the frames behind its beginning.
+func (s *Server) fill(ctx context.Context, id schema.Identity, protocol schema.Protocol, page *entries) error {
 	var line []byte
-	for m, err := range topology.Read(ctx, f.js, topology.Raw, subject, from) {
-		if err != nil {
-			return err
-		}
-		frame, _, err := f.blobs.Frame(ctx, m)
+	for frame, err := range s.o.Frames.Frames(ctx, id, page.after+1) {
 		if err != nil {
 			return err
 		}
@@ -75,15 +58,4 @@ func (f *frames) read(ctx context.Context, subject string, protocol schema.Proto
 		}
 	}
 	return nil
-}
-
-// find gives the stream sequence of the first frame with that number or a higher one.
-func (f *frames) find(ctx context.Context, subject string, number uint64) (seq uint64, ok bool, err error) {
-	if number == 1 {
-		return 1, true, nil
-	}
-	return topology.Seek(ctx, f.js, topology.Raw, subject, func(m topology.Message) (bool, error) {
-		frame, err := schema.FrameFromHeader(m.Header, nil)
-		return frame.Seq >= number, err
-	})
 }

@@ -16,15 +16,14 @@ import (
 	"github.com/steno-io/steno/console/follow"
 	"github.com/steno-io/steno/console/parked"
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 )
 
-// Options say what is served. Conn, JS, Blobs, Ledger, Search, Folder and Partitions are needed.
+// Options say what is served. Conn, JS, Frames, Ledger, Search, Folder and Partitions are needed.
 type Options struct {
 	Conn       *nats.Conn // all followers share it
 	JS         jetstream.JetStream
-	Blobs      *topology.Blobs
+	Frames     Frames
 	Ledger     sink.Reader
 	Search     sink.Searcher
 	Folder     Folder // when text was typed
@@ -49,7 +48,6 @@ type Options struct {
 type Server struct {
 	o       Options
 	hub     *follow.Hub
-	frames  frames
 	view    parked.View     // of the ledger
 	stopped context.Context // its end ends all streams
 	stop    context.CancelFunc
@@ -63,8 +61,10 @@ type Server struct {
 // New makes a server. It starts nothing.
 func New(o Options) (*Server, error) {
 	switch {
-	case o.JS == nil, o.Blobs == nil:
+	case o.JS == nil:
 		return nil, errors.New("make API server: no streams")
+	case o.Frames == nil:
+		return nil, errors.New("make API server: no frames")
 	case o.Search == nil:
 		return nil, errors.New("make API server: no search")
 	case o.Folder == nil:
@@ -84,7 +84,7 @@ func New(o Options) (*Server, error) {
 	if o.Stall <= 0 {
 		o.Stall = 30 * time.Second
 	}
-	s := &Server{o: o, frames: frames{js: o.JS, blobs: o.Blobs, partitions: o.Partitions}, folds: make(chan struct{}, maxFolds)}
+	s := &Server{o: o, folds: make(chan struct{}, maxFolds)}
 	var err error
 	if s.hub, err = follow.NewHub(o.Conn, o.Ledger, o.Partitions); err != nil {
 		return nil, fmt.Errorf("make API server: %w", err)

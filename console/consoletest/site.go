@@ -8,6 +8,7 @@ import (
 
 	"github.com/steno-io/steno/console/api"
 	"github.com/steno-io/steno/console/refold"
+	"github.com/steno-io/steno/schema/topology"
 )
 
 // Site is a server of the API on loopback.
@@ -21,7 +22,11 @@ type Site struct {
 
 // Options fills in what the options leave out of the pipeline's.
 func (p *Pipeline) Options(o api.Options) api.Options {
-	o.Conn, o.JS, o.Blobs, o.Partitions = p.Conn, p.Streams, p.Blobs, p.Info.Partitions
+	o.Conn, o.JS, o.Partitions = p.Conn, p.Streams, p.Info.Partitions
+	stored := topology.Frames{JS: p.Streams, Blobs: p.Blobs, Partitions: p.Info.Partitions}
+	if o.Frames == nil {
+		o.Frames = stored
+	}
 	if o.Ledger == nil {
 		o.Ledger = p.Ledger
 	}
@@ -29,7 +34,7 @@ func (p *Pipeline) Options(o api.Options) api.Options {
 		o.Search = p.Ledger
 	}
 	if o.Folder == nil {
-		o.Folder = &refold.Source{JS: p.Streams, Blobs: p.Blobs, Partitions: p.Info.Partitions, Versions: p.Ledger, Catalogue: Catalogue()}
+		o.Folder = &refold.Source{Stored: stored, Versions: p.Ledger, Catalogue: Catalogue()}
 	}
 	return o
 }

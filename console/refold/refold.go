@@ -8,15 +8,14 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/translate"
 )
 
-// ErrSealed: the capture's first frames are no longer in STENO_RAW, so that nothing can be folded.
+// ErrSealed: the capture's first frames are no longer in STENO_RAW, and not to be had from an archive, so that
+// nothing can be folded.
 var ErrSealed = errors.New("its first frames were sealed away")
 
 // ErrLost: STENO_RAW has fewer of the capture's frames than the ledger covers: the streams were wiped, or are
@@ -29,13 +28,17 @@ type Versions interface {
 	Capture(ctx context.Context, id schema.Identity) (sink.CaptureInfo, error)
 }
 
+// Stored is where captures' frames are read from; see topology.Frames.
+type Stored interface {
+	// Frames gives a capture's frames from number first on, in order, each with its bytes.
+	Frames(ctx context.Context, id schema.Identity, first uint64) iter.Seq2[schema.Frame, error]
+}
+
 // Source is where captures' frames are, and what folds them. All of it is needed.
 type Source struct {
-	JS         jetstream.JetStream
-	Blobs      *topology.Blobs
-	Partitions uint32
-	Versions   Versions
-	Catalogue  *translate.Catalogue
+	Stored    Stored
+	Versions  Versions
+	Catalogue *translate.Catalogue
 }
 
 // Fold folds a capture's frames from the first one, by its own translator version, up to the last one
@@ -100,10 +103,9 @@ func (s *Source) Frames(ctx context.Context, id schema.Identity) iter.Seq2[schem
 func (s *Source) frames(ctx context.Context, id schema.Identity, covered uint64) iter.Seq2[schema.Frame, error] {
 	return func(yield func(schema.Frame, error) bool) {
 		last := uint64(0)
-		for m, err := range topology.Read(ctx, s.JS, topology.Raw, schema.RawSubject(id, s.Partitions), 1) {
-			var f schema.Frame
-			if err == nil {
-				f, _, err = s.Blobs.Frame(ctx, m)
+		for f, err := range s.Stored.Frames(ctx, id, 1) {
+			if errors.Is(err, topology.ErrReturned) {
+				err = fmt.Errorf("%w: %w", ErrSealed, err)
 			}
 			if err == nil && f.Seq != last+1 {
 				why := ErrLost

@@ -15,7 +15,8 @@ import (
 )
 
 func source(p *consoletest.Pipeline) *refold.Source {
-	return &refold.Source{JS: p.JS, Blobs: p.Blobs, Partitions: p.Info.Partitions, Versions: p.Ledger, Catalogue: consoletest.Catalogue()}
+	stored := topology.Frames{JS: p.JS, Blobs: p.Blobs, Partitions: p.Info.Partitions}
+	return &refold.Source{Stored: stored, Versions: p.Ledger, Catalogue: consoletest.Catalogue()}
 }
 
 // What is folded again is what was stored, with its numbers, and between it what never was.

@@ -91,7 +91,7 @@ type AppenderOptions struct {
 	Head      *Head
 	BatchFrom int // frames; 0: BatchLazy
 	// Mark is the offset up to which a mark says that frames are stored. It counts only where the
-	// subject's beginning was sealed away, so that the subject itself cannot tell.
+	// subject's beginning is gone and nothing says that it was given back, so that nobody else can tell.
 	Mark uint64
 	// Stored is given each own frame, data resolved, that Resume or a later look finds on the subject;
 	// its error ends the append. nil: nobody compares, and less is read.
@@ -160,8 +160,14 @@ func (a *Appender) Append(ctx context.Context, frames []schema.Frame) error {
 		}
 	}
 	wait, singles := firstWait, 0
-	for {
-		frames = a.fresh(frames)
+	for tried := false; ; tried = true {
+		rest := a.fresh(frames)
+		if tried { // what is found stored now was perhaps stored by us
+			if err := a.keepBlobs(ctx, frames[:len(frames)-len(rest)]); err != nil {
+				return err
+			}
+		}
+		frames = rest
 		if len(frames) == 0 {
 			return nil
 		}
@@ -230,6 +236,24 @@ func (a *Appender) fresh(frames []schema.Frame) []schema.Frame {
 		frames = frames[1:]
 	}
 	return frames
+}
+
+// keepBlobs looks, once frames are stored, whether the bytes of large ones are still in the bucket: while they
+// were named by no message somebody who gives space back may have taken them for unused.
+func (a *Appender) keepBlobs(ctx context.Context, frames []schema.Frame) error {
+	wait := firstWait
+	for _, f := range frames {
+		for len(f.Data) > schema.MaxInline {
+			_, err := a.o.Blobs.Put(ctx, a.o.Identity, f.Data)
+			if err == nil {
+				break
+			}
+			if err := a.pause(ctx, err, &wait); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // batch is how many of the waiting frames go into the next append.

@@ -66,12 +66,10 @@ func (a *Appender) take(ctx context.Context, m topology.Message) error {
 	if err != nil {
 		return fmt.Errorf("read frame at sequence %d: %w: %w", m.Seq, ErrSubject, err)
 	}
-	switch {
-	case f.Seq == a.head.Frames+1:
-	case a.head.Sequence == 0: // what came before was sealed and purged
-		a.head.Own, a.head.Offset = a.o.Mark > 0, a.o.Mark
-	default:
-		return fmt.Errorf("read frame at sequence %d: number %d behind number %d: %w", m.Seq, f.Seq, a.head.Frames, ErrSubject)
+	if f.Seq != a.head.Frames+1 {
+		if err := a.returned(ctx, m, f); err != nil {
+			return err
+		}
 	}
 	if f.Writer.Journal != a.o.Journal {
 		a.head.Foreign = true
@@ -79,6 +77,27 @@ func (a *Appender) take(ctx context.Context, m topology.Message) error {
 		return err
 	}
 	a.head.Frames, a.head.Sequence, a.head.Chain = f.Seq, m.Seq, f.Chain
+	return nil
+}
+
+// returned takes the head over frames that are not there any more: what was given back says how far each
+// journal had come by then. Where nothing says so the journal's own mark counts, which may say too little.
+func (a *Appender) returned(ctx context.Context, m topology.Message, f schema.Frame) error {
+	r, err := topology.ReadReturned(ctx, a.o.JS, a.o.Identity)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.Seq > a.head.Frames+1 && f.Seq <= r.Frame+1:
+		if offset, own := r.Writers[a.o.Journal]; own {
+			a.head.Own, a.head.Offset = true, max(a.head.Offset, offset)
+		}
+		a.head.Foreign = a.head.Foreign || len(r.Writers) > 1 || !a.head.Own
+	case a.head.Sequence == 0:
+		a.head.Own, a.head.Offset = a.o.Mark > 0, a.o.Mark
+	default:
+		return fmt.Errorf("read frame at sequence %d: number %d behind number %d: %w", m.Seq, f.Seq, a.head.Frames, ErrSubject)
+	}
 	return nil
 }
 

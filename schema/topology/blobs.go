@@ -109,6 +109,32 @@ func (b *Blobs) get(ctx context.Context, key, sha string) ([]byte, error) {
 	return data, nil
 }
 
+// Has reports whether the bucket says that it has data of that hash. A reader may be behind what was written
+// or deleted just now.
+func (b *Blobs) Has(ctx context.Context, id schema.Identity, sha string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	_, err := b.store.GetInfo(ctx, b.key(id, sha))
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look up blob %s: %w", b.key(id, sha), err)
+	}
+	return true, nil
+}
+
+// Delete takes data away that no message names; it may be gone already. Whoever deletes must look afterwards
+// whether a message names it by then, and put it back: Put gives no sign that it found it.
+func (b *Blobs) Delete(ctx context.Context, id schema.Identity, sha string) error {
+	ctx, cancel := context.WithTimeout(ctx, blobWithin)
+	defer cancel()
+	if err := b.store.Delete(ctx, b.key(id, sha)); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		return fmt.Errorf("delete blob %s: %w", b.key(id, sha), err)
+	}
+	return nil
+}
+
 // key is where a payload of a capture stands.
 func (b *Blobs) key(id schema.Identity, sha string) string { return id.String() + "/" + sha }
 

@@ -61,17 +61,17 @@ func At(ctx context.Context, js jetstream.JetStream, stream string, seq uint64) 
 	return Message{Subject: raw.Subject, Seq: raw.Sequence, Time: raw.Time, Header: raw.Header, Data: raw.Data}, true, nil
 }
 
-// First reads the first message of one exact subject that is left, from the stream's leader; ok is false if
-// there is none. It waits at most 10 seconds.
+// First reads the first message of one exact subject from the stream's leader; ok is false if there is none.
+// It waits at most 10 seconds.
 func First(ctx context.Context, js jetstream.JetStream, stream, subject string) (m Message, ok bool, err error) {
-	asking, cancel := context.WithTimeout(ctx, answerWithin)
+	within, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	s, err := js.Stream(asking, stream)
-	if err != nil {
-		return Message{}, false, fmt.Errorf("read first message of %s: stream %s: %w", subject, stream, err)
+	s, err := js.Stream(within, stream)
+	if err == nil {
+		m, ok, err = next(ctx, s, subject, 1)
 	}
-	if m, ok, err = next(ctx, s, subject, 1); err != nil {
-		return Message{}, false, fmt.Errorf("read first message of %s: %w", subject, err)
+	if err != nil {
+		return Message{}, false, fmt.Errorf("read first message of %s of stream %s: %w", subject, stream, err)
 	}
 	return m, ok, nil
 }

@@ -19,7 +19,7 @@ const (
 	Raw    = "STENO_RAW"    // frames
 	Events = "STENO_EVENTS" // records
 	State  = "STENO_STATE"  // the last snapshot of each fold: a cache
-	Parked = "STENO_PARKED" // key-value bucket: parked captures, low-water marks
+	Parked = "STENO_PARKED" // key-value bucket: parked captures, low-water marks, what was given back
 	Filed  = "STENO_FILED"  // key-value bucket: which capture an A2A task, or an exchange, belongs to
 	Leases = "STENO_LEASES" // key-value bucket: which worker serves a partition
 	Blob   = "STENO_BLOBS"  // object store: what is above schema.MaxInline

@@ -19,6 +19,9 @@ type Stream struct {
 	Partitions uint32
 	// Of is the one capture that is wanted; zero: all.
 	Of schema.Identity
+	// Returned gives, from first to last, frames that the stream does not have any more since they were
+	// archived; nil: nobody has them.
+	Returned func(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error]
 }
 
 // filter is where the frames that are wanted stand.
@@ -40,13 +43,35 @@ func (s Stream) Captures(ctx context.Context) iter.Seq2[Held, error] {
 			yield(Held{}, fmt.Errorf("list subjects of stream %s: %w", topology.Raw, err))
 			return
 		}
+		returned, err := s.list(ctx)
+		if err != nil {
+			yield(Held{}, err)
+			return
+		}
 		for subject, messages := range subjects {
 			id, err := s.capture(subject)
+			if _, ok := returned[id]; ok && err == nil {
+				messages, err = s.held(ctx, id, messages)
+			}
 			if !yield(Held{id, messages}, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// held is how many frames there are of a capture which has so many messages, and of which some were given back.
+func (s Stream) held(ctx context.Context, id schema.Identity, messages uint64) (uint64, error) {
+	head, err := topology.Frames{JS: s.JS, Blobs: s.Blobs, Partitions: s.Partitions}.Head(ctx, id)
+	return max(head, messages), err
+}
+
+// list gives of which captures something was given back; of none if nobody has it.
+func (s Stream) list(ctx context.Context) (map[schema.Identity]topology.Returned, error) {
+	if s.Returned == nil {
+		return nil, nil
+	}
+	return topology.ListReturned(ctx, s.JS)
 }
 
 // capture is whose frames stand on a subject.
@@ -73,26 +98,108 @@ func (s Stream) subjects(ctx context.Context) (map[string]uint64, error) {
 // Frames implements Frames.
 func (s Stream) Frames(ctx context.Context) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
-		ids := map[string]schema.Identity{}
+		captures := map[string]*onStream{}
 		for m, err := range topology.Read(ctx, s.JS, topology.Raw, s.filter(), 1) {
 			if err != nil {
 				yield(Frame{}, err)
 				return
 			}
-			id, ok := ids[m.Subject]
-			if !ok {
-				if id, err = s.capture(m.Subject); err != nil {
+			c := captures[m.Subject]
+			if c == nil {
+				id, err := s.capture(m.Subject)
+				if err != nil {
 					yield(Frame{}, err)
 					return
 				}
-				ids[m.Subject] = id
+				c = &onStream{id: id}
+				captures[m.Subject] = c
 			}
-			f, err := s.frame(ctx, id, m)
+			f, err := s.frame(ctx, c.id, m)
+			if err == nil && !s.returned(ctx, c, &f, yield) {
+				return
+			}
+			if errors.Is(f.Unreadable, topology.ErrBlob) && f.Frame != nil {
+				f = s.archived(ctx, f)
+			}
 			if !yield(f, err) || err != nil {
 				return
 			}
 		}
+		s.rest(ctx, captures, yield)
 	}
+}
+
+// rest gives what was given back of captures while their frames were read, the last ones among them.
+func (s Stream) rest(ctx context.Context, captures map[string]*onStream, yield func(Frame, error) bool) {
+	returned, err := s.list(ctx)
+	if err != nil {
+		yield(Frame{}, err)
+		return
+	}
+	for id, r := range returned {
+		if s.Of != (schema.Identity{}) && id != s.Of {
+			continue
+		}
+		c := captures[schema.RawSubject(id, s.Partitions)]
+		if c == nil {
+			c = &onStream{id: id}
+		}
+		if !s.upTo(ctx, c, r.Frame, yield) {
+			return
+		}
+	}
+}
+
+// onStream is a capture that is being read, and its last frame so far.
+type onStream struct {
+	id   schema.Identity
+	last uint64
+}
+
+// returned gives what was given back of a capture before a frame. false: no more is wanted.
+func (s Stream) returned(ctx context.Context, c *onStream, f *Frame, yield func(Frame, error) bool) bool {
+	if f.Frame == nil {
+		return true
+	}
+	more := s.Returned == nil || s.upTo(ctx, c, f.Seq-1, yield)
+	c.last = f.Seq
+	return more
+}
+
+// upTo gives what was given back of a capture, from where it was read to up to a frame. false: no more is wanted.
+func (s Stream) upTo(ctx context.Context, c *onStream, last uint64, yield func(Frame, error) bool) bool {
+	if c.last >= last {
+		return true
+	}
+	for f, err := range s.Returned(ctx, c.id, c.last+1, last) {
+		if ctx.Err() != nil {
+			yield(Frame{Capture: c.id}, ctx.Err())
+			return false
+		}
+		if err != nil { // the proof says so of this capture, and goes on with the others
+			return yield(Frame{Capture: c.id, Unreadable: err}, nil)
+		}
+		if !yield(Frame{Capture: c.id, Frame: &f}, nil) {
+			return false
+		}
+		c.last = f.Seq
+	}
+	return true
+}
+
+// archived gives a frame whose bytes are gone out of the archive, if they were given back since its message was
+// read.
+func (s Stream) archived(ctx context.Context, f Frame) Frame {
+	said, err := topology.ReadReturned(ctx, s.JS, f.Capture)
+	if s.Returned == nil || err != nil || f.Seq > said.Frame {
+		return f
+	}
+	for old, err := range s.Returned(ctx, f.Capture, f.Seq, f.Seq) {
+		if err == nil {
+			return Frame{Capture: f.Capture, Frame: &old}
+		}
+	}
+	return f
 }
 
 // frame reads a message. Its error is about the bucket of large payloads, not about the frame.

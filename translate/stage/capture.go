@@ -49,6 +49,8 @@ type capture struct {
 	standing  standing  // what its subject on STENO_STATE holds, as far as is known
 	notBefore uint64    // frame before which no snapshot is due
 	resumed   bool      // the fold began from a snapshot
+	began     footing   // what there was to begin from
+	unused    error     // why the snapshot was not used
 	distrusts bool      // the stored snapshot is not to be used
 	failed    *failure  // of the fold that began from it, while another one is made without
 

@@ -23,6 +23,9 @@
 //	killed between snapshot and mark    it reads from the mark before, and passes over what it knows
 //	a snapshot, and its record lost     ahead of the last record: ignored
 //	a zombie's older snapshot           refused: it is written behind another than the one that stands
+//	a snapshot older than what stands   not written, even by who distrusts that one: frames are given back up to it
+//	frames given back while it reads    it begins again with what stands by then; else it is parked, or folds them
+//	                                    out of the archive
 //	a zombie's mark                     refused: whoever takes a partition writes the key first
 //	the store's tail is lost            mark and record are not where they were: the partition is taken
 //	                                    anew from its first frame; until that is known nothing is folded, and

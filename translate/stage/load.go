@@ -49,6 +49,10 @@ func (p *partition) beginOnce(ctx context.Context, c *capture, look bool) error 
 	}
 	c.parkedKnown = max(c.parkedKnown, p.worker.parked.read.Load())
 	c.begin(p.worker.opts.Catalogue, last, seq)
+	c.began.record = seq
+	if !c.distrusts {
+		c.began.snapshot, c.unused = 0, nil
+	}
 	if last != nil && !p.recordStands(spot{seq, last.rec.Chain}, c.number) {
 		return errOtherStreams
 	}

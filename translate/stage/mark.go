@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -16,28 +14,17 @@ import (
 	"github.com/steno-io/steno/schema/topology"
 )
 
-// mark is a partition's low-water mark, a key of STENO_PARKED: each frame of the partition up to it is
-// covered by an acknowledged record or a stored snapshot, or its capture is parked. It is a hint: one that
-// is too low costs work, and one that does not fit the streams is not used. Record is the newest one that
-// was acknowledged then: where the stream has another one there, or none, it has lost records, perhaps
-// those that the mark counted on.
-type mark struct {
-	Writer string    `json:"writer"` // whoever stored it; another one on each taking of a partition
-	Frame  markPlace `json:"frame"`
-	Record markPlace `json:"record"`
-}
+// mark and markPlace are as the key has them.
+type (
+	mark      = topology.Mark
+	markPlace = topology.Place
+)
 
-// markPlace is a message of a stream, as a mark names it; sequence 0 is before the first.
-type markPlace struct {
-	Created time.Time `json:"created"` // of the stream
-	Seq     uint64    `json:"seq"`
-	Chain   string    `json:"chain"`
-}
-
-func (m markPlace) spot() spot { return spot{m.Seq, m.Chain} }
+// spotAt is where a mark's message stands.
+func spotAt(m markPlace) spot { return spot{m.Seq, m.Chain} }
 
 // markKey is a key that is no identity's.
-func markKey(partition uint32) string { return "low." + strconv.FormatUint(uint64(partition), 10) }
+func markKey(partition uint32) string { return topology.MarkKey(partition) }
 
 // marking is how a partition stores its mark. Only its own goroutine uses it.
 type marking struct {
@@ -57,7 +44,7 @@ func (p *partition) takeMark(ctx context.Context) error {
 		}
 		why := p.current(m)
 		if why == nil {
-			if why, err = p.fits(ctx, landmark{topology.Raw, m.Frame.spot()}, landmark{topology.Events, m.Record.spot()}); err != nil {
+			if why, err = p.fits(ctx, landmark{topology.Raw, spotAt(m.Frame)}, landmark{topology.Events, spotAt(m.Record)}); err != nil {
 				return err
 			}
 		}
@@ -68,7 +55,7 @@ func (p *partition) takeMark(ctx context.Context) error {
 		if err := p.claimMark(ctx, m, revision); err != nil {
 			return err
 		}
-		p.mark.begin(m.Frame.spot(), m.Record.spot())
+		p.mark.begin(spotAt(m.Frame), spotAt(m.Record))
 		p.stored.Store(m.Frame.Seq)
 		p.folded.Store(m.Frame.Seq)
 		return nil
@@ -200,10 +187,10 @@ func (p *partition) storeMark(ctx context.Context) {
 	_, record := p.mark.now() // after low: it is not older than any record that low counts on
 	m := mark{
 		Writer: k.writer,
-		Frame:  markPlace{w.info.Created[topology.Raw], at.seq, at.chain},
-		Record: markPlace{w.info.Created[topology.Events], record.seq, record.chain},
+		Frame:  markPlace{Created: w.info.Created[topology.Raw], Seq: at.seq, Chain: at.chain},
+		Record: markPlace{Created: w.info.Created[topology.Events], Seq: record.seq, Chain: record.chain},
 	}
-	if m.Frame.spot() != k.stored.Frame.spot() && w.gate.same(number) { // else what it names may be lost
+	if spotAt(m.Frame) != spotAt(k.stored.Frame) && w.gate.same(number) { // else what it names may be lost
 		fail(p.writeMark(ctx, m))
 	}
 }

@@ -1,7 +1,9 @@
 package stage
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,7 +32,10 @@ type Options struct {
 	IdleAfter time.Duration
 	// MarkEvery is how often the low-water mark of a partition is stored if it has moved; 0 is 2 seconds.
 	MarkEvery time.Duration
-	Log       zerolog.Logger
+	// Returned gives a capture's frames from first to last out of the archive that they were given back to, for
+	// a capture whose snapshot cannot be used. nil: such a capture is parked.
+	Returned func(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error]
+	Log      zerolog.Logger
 }
 
 // Leases make a worker one of several.

@@ -75,13 +75,16 @@ type ParkedCapture struct {
 	Parked
 }
 
+// identityKeys are the keys that an identity may be: others have another number of tokens.
+const identityKeys = "*.*.*.*.*"
+
 // ListParked lists the parked captures by identity. Other keys of the bucket are left out.
 func ListParked(ctx context.Context, js jetstream.JetStream) ([]ParkedCapture, error) {
 	kv, err := js.KeyValue(ctx, topology.Parked)
 	if err != nil {
 		return nil, fmt.Errorf("list parked captures: bucket %s: %w", topology.Parked, err)
 	}
-	watch, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	watch, err := kv.Watch(ctx, identityKeys, jetstream.IgnoreDeletes())
 	if err != nil {
 		return nil, fmt.Errorf("list parked captures: %w", err)
 	}
@@ -103,7 +106,7 @@ func ListParked(ctx context.Context, js jetstream.JetStream) ([]ParkedCapture, e
 			}
 			id, err := schema.ParseIdentitySubject(entry.Key())
 			if err != nil {
-				continue // a low-water mark
+				continue // nobody's
 			}
 			p := ParkedCapture{Identity: id, Revision: entry.Revision()}
 			if err := json.Unmarshal(entry.Value(), &p.Parked); err != nil {
@@ -117,6 +120,22 @@ func ListParked(ctx context.Context, js jetstream.JetStream) ([]ParkedCapture, e
 // park stops the capture at a frame. What was folded before it is stored first, so that a parked
 // transcript does not depend on when its worker noticed. c.mu is held.
 func (p *partition) park(ctx context.Context, c *capture, bad *failure, frame, seq uint64) error {
+	if isGap(bad.reason) {
+		again, err := p.mayGoOn(ctx, c)
+		if err != nil {
+			return err
+		}
+		if again {
+			c.rawSeq = max(c.rawSeq, seq)
+			return p.reload(ctx, c)
+		}
+	}
+	if bad.reason == ReasonSealed {
+		var err error
+		if bad, err = p.sealedAway(ctx, c, bad); err != nil {
+			return err
+		}
+	}
 	if c.resumed {
 		return p.distrust(ctx, c, bad, seq)
 	}

@@ -159,7 +159,16 @@ func (p *partition) fold(ctx context.Context, c *capture, m topology.Message, nu
 	if !p.stands(spotOf(m), number) {
 		return dst, errOtherStreams
 	}
-	events, bad := c.step(dst, &f, m.Seq)
+	var bad *failure
+	if p.worker.opts.Returned != nil && f.Seq > c.frame+1 {
+		if bad, err = p.fill(ctx, c, f.Seq); err != nil {
+			return dst, err
+		}
+	}
+	events := dst
+	if bad == nil {
+		events, bad = c.step(dst, &f, m.Seq)
+	}
 	if bad != nil {
 		return dst, p.park(ctx, c, bad, f.Seq, m.Seq)
 	}

@@ -231,7 +231,7 @@ func (w *Worker) followParked(ctx context.Context) error {
 		w.parked.read.Store(m.Seq)
 		id, err := schema.ParseIdentitySubject(topology.ParkedKey(m.Subject))
 		if err != nil {
-			return nil // a mark
+			return nil // a mark, or what was given back
 		}
 		if m.Header.Get(kvOperation) != "" { // deleted, by hand or by whoever has redriven it
 			w.redrive(id, 0)

@@ -18,7 +18,7 @@ var errUnfit = errors.New("snapshot does not fit")
 // stored. Whatever else it is, it is ignored, and the fold begins at frame 1. c.mu is held.
 func (p *partition) resume(ctx context.Context, c *capture, last *seen) error {
 	at, s, why, err := p.worker.lastSnapshot(ctx, c.id)
-	c.standing = at
+	c.standing, c.began.snapshot, c.unused = at, at.seq, why
 	if err != nil || s == nil && why == nil {
 		return err
 	}
@@ -36,6 +36,7 @@ func (p *partition) resume(ctx context.Context, c *capture, last *seen) error {
 		why = c.restore(p.worker.opts.Catalogue, s, last)
 	}
 	if why != nil {
+		c.unused = why
 		p.worker.counts.snapshotsIgnored.Add(1)
 		p.worker.log.Debug().Err(why).Stringer("capture", c.id).Msg("snapshot ignored")
 		return nil

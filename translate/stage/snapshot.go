@@ -62,9 +62,13 @@ func (c *capture) ready() *snapshot {
 
 // standing is the snapshot message that a capture's subject holds, as far as is known.
 type standing struct {
-	seq  uint64 // on STENO_STATE; 0: there is none
-	blob string // where its state is, if that is large
+	seq   uint64 // on STENO_STATE; 0: there is none
+	blob  string // where its state is, if that is large
+	frame uint64 // that it is of; 0: it cannot be used
 }
+
+// errOlder marks a snapshot that is to stand in the place of a newer one.
+var errOlder = errors.New("a newer snapshot stands")
 
 // keep stores a snapshot. One that fails is made again later: nothing but work depends on it.
 func (w *Worker) keep(ctx context.Context, c *capture, s *snapshot) error {
@@ -100,7 +104,10 @@ func (w *Worker) kept(c *capture, s *snapshot, now standing, stored bool) error 
 	}
 	c.snap, c.standing = nil, now
 	if !stored {
-		c.later()
+		if c.later(); now.frame > s.Frame { // it is replaced by the first that is as far
+			c.notBefore = now.frame
+			c.due()
+		}
 		return w.next(c)
 	}
 	w.counts.snapshots.Add(1)
@@ -113,9 +120,9 @@ func (w *Worker) kept(c *capture, s *snapshot, now standing, stored bool) error 
 // snapshotTries bounds how often a snapshot is written behind another one that has come in between.
 const snapshotTries = 3
 
-// putSnapshot writes a snapshot behind the one that the capture's subject is known to hold. Where it holds
-// another one by then, that one stays if it is as far and can be used: a worker that was away for long
-// moves nothing back. It gives what the subject holds, whether that is this snapshot, and the states that
+// putSnapshot writes a snapshot behind the one that the capture's subject is known to hold. One that is
+// further and can be used stays, whoever wrote it: neither a worker that was away for long nor one that
+// distrusts it moves anything back, since the frames before it may be given back at any moment. It gives what the subject holds, whether that is this snapshot, and the states that
 // no snapshot names any more, since what named them was replaced, or can never be stored.
 func (w *Worker) putSnapshot(ctx context.Context, c *capture, s *snapshot, behind standing) (now standing, stored bool, gone []string, err error) {
 	msg := &nats.Msg{Subject: schema.StateSubject(c.id, w.info.Partitions), Header: s.Header(c.id), Data: s.State}
@@ -127,15 +134,18 @@ func (w *Worker) putSnapshot(ctx context.Context, c *capture, s *snapshot, behin
 		msg.Data = nil
 	}
 	for try := 1; ; try++ {
-		ack, err := w.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(behind.seq))
-		if err == nil {
-			return standing{ack.Sequence, s.blob}, true, replaced(behind, s.blob), nil
+		err := errOlder
+		if behind.frame <= s.Frame {
+			var ack *jetstream.PubAck
+			if ack, err = w.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(behind.seq)); err == nil {
+				return standing{ack.Sequence, s.blob, s.Frame}, true, replaced(behind, s.blob), nil
+			}
 		}
 		there, one, readErr := w.readSnapshot(ctx, c.id)
 		switch {
 		case readErr != nil && !isUnusable(readErr):
 			return behind, false, nil, errors.Join(err, readErr)
-		case there == behind: // it may still come to be stored
+		case there.seq == behind.seq && !errors.Is(err, errOlder): // it may still come to be stored
 			if topology.Classify(err) == topology.Busy && try < snapshotTries {
 				continue
 			}
@@ -153,6 +163,7 @@ func (w *Worker) putSnapshot(ctx context.Context, c *capture, s *snapshot, behin
 			return there, false, replaced(standing{blob: s.blob}, there.blob), err
 		}
 		behind = there
+		behind.frame = 0
 	}
 }
 
@@ -202,7 +213,7 @@ func (w *Worker) readSnapshot(ctx context.Context, id schema.Identity) (standing
 		if err != nil || !ok {
 			return standing{}, nil, err
 		}
-		at := standing{m.Seq, m.Header.Get(schema.HeaderBlob)}
+		at := standing{seq: m.Seq, blob: m.Header.Get(schema.HeaderBlob)}
 		if why != nil && at == gone {
 			return at, nil, why
 		}
@@ -224,6 +235,7 @@ func (w *Worker) readSnapshot(ctx context.Context, id schema.Identity) (standing
 		if err != nil {
 			return at, nil, err
 		}
+		at.frame = decoded.Frame
 		return at, &snapshot{Snapshot: decoded, blob: at.blob}, nil
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink/archive"
 	"github.com/steno-io/steno/sink/sqlite"
 )
@@ -34,7 +35,7 @@ func (b *bench) verifyArchive(ctx context.Context, r *rig, l *sqlite.Ledger, loa
 	if err != nil {
 		return err
 	}
-	sealer := archive.NewSealer(store, archive.Stream{JS: r.js, Blobs: r.blobs, Partitions: r.info.Partitions}, l, key)
+	sealer := archive.NewSealer(store, topology.Frames{JS: r.js, Blobs: r.blobs, Partitions: r.info.Partitions}, l, key)
 	part := backlog{load.captures[:b.size.captures], load.of[:b.size.captures]}
 	total, err := b.durable(&part)
 	if err != nil {

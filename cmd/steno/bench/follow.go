@@ -19,6 +19,7 @@ import (
 	"github.com/steno-io/steno/console/refold"
 	"github.com/steno-io/steno/ingest/publish"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/sqlite"
 	"github.com/steno-io/steno/translate/stage"
@@ -73,9 +74,10 @@ func (b *bench) served(ctx context.Context, r *rig, load chunks, c crowd) (err e
 		return err
 	}
 	defer conn.Close()
+	stored := topology.Frames{JS: r.js, Blobs: r.blobs, Partitions: r.info.Partitions}
 	s, err := api.New(api.Options{
-		Conn: conn, JS: r.js, Blobs: r.blobs, Ledger: l, Search: l, Partitions: r.info.Partitions,
-		Folder: &refold.Source{JS: r.js, Blobs: r.blobs, Partitions: r.info.Partitions, Versions: l, Catalogue: b.Catalogue},
+		Conn: conn, JS: r.js, Frames: stored, Ledger: l, Search: l, Partitions: r.info.Partitions,
+		Folder: &refold.Source{Stored: stored, Versions: l, Catalogue: b.Catalogue},
 	})
 	if err != nil {
 		return err

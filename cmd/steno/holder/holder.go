@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/steno-io/steno/ingest/filing"
 	"github.com/steno-io/steno/ingest/publish"
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/schema/topology/embed"
 	"github.com/steno-io/steno/sink"
@@ -34,7 +36,11 @@ type Options struct {
 	Dial func(url string) (*nats.Conn, error)
 	// StallAfter is how long work is waited for that does not get on; 0 is 90 s.
 	StallAfter time.Duration
-	Log        zerolog.Logger
+	// Keep seals what the ledger has, by itself, until ctx ends; nil: nothing is.
+	Keep func(ctx context.Context, js jetstream.JetStream, ledger *sqlite.Ledger) error
+	// Returned is that of stage.Options.
+	Returned func(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error]
+	Log      zerolog.Logger
 }
 
 // Holder holds a data directory and runs the embedded pipeline in it.
@@ -103,7 +109,7 @@ func (h *Holder) start(ctx context.Context) (err error) {
 	if h.ledger, err = sqlite.Open(dir.Ledger(), sqlite.Options{}); err != nil {
 		return err
 	}
-	if h.worker, err = stage.New(stage.Options{JS: h.js, Catalogue: h.o.Catalogue, Log: h.o.Log}); err != nil {
+	if h.worker, err = stage.New(stage.Options{JS: h.js, Catalogue: h.o.Catalogue, Returned: h.o.Returned, Log: h.o.Log}); err != nil {
 		return err
 	}
 	h.pulse = newPulse(h.worker, h.o.StallAfter)
@@ -134,6 +140,9 @@ func (h *Holder) Run(ctx context.Context) (handedOver bool, err error) {
 	g.Go(func() error { return h.journals.run(ctx) })
 	g.Go(func() error { return h.pulse.run(ctx) })
 	g.Go(func() error { return h.serve(ctx) })
+	if h.o.Keep != nil {
+		g.Go(func() error { return h.o.Keep(ctx, h.js, h.ledger) })
+	}
 	err = g.Wait()
 	if handedOver = errors.Is(err, errHandOver); handedOver || errors.Is(err, context.Canceled) {
 		err = nil

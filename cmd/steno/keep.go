@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/cobra"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink/archive"
+	"github.com/steno-io/steno/sink/archive/keeper"
+)
+
+// keepFlags say whether captures are sealed by themselves, where to, and what is given back then.
+type keepFlags struct {
+	to   archiveFlags
+	idle time.Duration
+	keep time.Duration
+	key  string
+}
+
+// leastKeep is the shortest time that is given to whoever else reads the streams.
+const leastKeep = time.Hour
+
+func (f *keepFlags) register(cmd *cobra.Command) {
+	p := cmd.Flags()
+	f.to.register(p, "seal captures by itself into this archive: a directory, or s3://bucket/prefix")
+	p.DurationVar(&f.idle, "seal-idle", keeper.DefaultIdle, "with --archive: how long a capture that has not ended must have been silent")
+	p.DurationVar(&f.keep, "give-back", 0, "with --archive: take what is sealed, and was stored so long ago, at least 1h, from the streams (0: nothing)")
+	p.StringVar(&f.key, "signing-key", "", "with --archive: file with the private key, or the key itself")
+}
+
+func (a *app) checkKeep(f *keepFlags) error {
+	switch {
+	case f.to.place == "" && a.given("seal-idle"):
+		return usage("--seal-idle: it is for --archive")
+	case f.to.place == "" && f.keep != 0:
+		return a.badValue(errors.New("--give-back: nothing is given back that is not sealed: give --archive"), "give-back")
+	case f.idle <= 0:
+		return a.badValue(fmt.Errorf("--seal-idle %s: want more than 0", f.idle), "seal-idle")
+	case f.keep != 0 && f.keep < leastKeep:
+		return a.badValue(fmt.Errorf("--give-back %s: want at least %s, or 0", f.keep, leastKeep), "give-back")
+	}
+	return nil
+}
+
+// keeping is an archive that is kept, and what it takes to keep it.
+type keeping struct {
+	store archive.Store
+	place string
+	o     keeper.Options // but for the streams and the ledger
+}
+
+// keeping opens the archive that the flags name; nil if they name none.
+func (a *app) keeping(ctx context.Context, f *keepFlags) (*keeping, error) {
+	if err := a.checkKeep(f); err != nil || f.to.place == "" {
+		return nil, err
+	}
+	key, err := a.signingKey(f.key)
+	if err != nil {
+		return nil, err
+	}
+	k := &keeping{}
+	if k.place, err = archivePlace(f.to.place); err != nil {
+		return nil, err
+	}
+	to := f.to
+	to.place = k.place
+	if k.store, err = a.createArchive(ctx, &to); err != nil {
+		return nil, err
+	}
+	k.o = keeper.Options{Store: k.store, Place: k.place, Key: key, Idle: f.idle, Keep: f.keep, Log: a.log}
+	return k, nil
+}
+
+// run keeps a ledger's captures until ctx ends.
+func (k *keeping) run(ctx context.Context, js jetstream.JetStream, ledger keeper.Ledger, owns func(uint32) bool) error {
+	o := k.o
+	o.JS, o.Ledger, o.Owns = js, ledger, owns
+	return keeper.New(o).Run(ctx)
+}
+
+// returned gives frames that were given back, out of an archive.
+func returned(store archive.Store) func(context.Context, schema.Identity, uint64, uint64) iter.Seq2[schema.Frame, error] {
+	return archive.Joined{Open: func(context.Context, schema.Identity) (archive.Store, error) { return store, nil }}.Between
+}
+
+// connectKeeper connects to a destination as keeper.Options wants it; close the connection at the end.
+func connectKeeper(destination string) (*nats.Conn, jetstream.JetStream, error) {
+	conn, err := dialWith(destination, nats.ReconnectBufSize(-1))
+	if err != nil {
+		return nil, nil, err
+	}
+	js, err := jetstream.New(conn)
+	if err != nil {
+		conn.Close()
+		return nil, nil, fmt.Errorf("open JetStream: %w", err)
+	}
+	return conn, js, nil
+}
