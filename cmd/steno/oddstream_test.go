@@ -10,7 +10,6 @@ import (
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/natstest"
 	"github.com/steno-io/steno/schema/topology"
-	"github.com/steno-io/steno/sink/archive"
 )
 
 // TestSealingReadsUpToWhatIsNoFrame has a stream with an odd control frame and, behind all, a message that is no
