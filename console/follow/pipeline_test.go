@@ -344,6 +344,7 @@ func TestJoinAtRandomWhileTheWorkerDies(t *testing.T) {
 					v.cut = 40
 				}
 				viewers, waits = append(viewers, v), append(waits, p.watch(key, v))
+				time.Sleep(2 * time.Millisecond) // a peer types no faster than people join
 			}
 			if rand.N(150) == 0 {
 				stop()

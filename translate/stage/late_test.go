@@ -1,6 +1,7 @@
 package stage_test
 
 import (
+	"errors"
 	"context"
 	"strings"
 	"sync"
@@ -123,9 +124,11 @@ func TestAStateOutlivesAZombiesBelief(t *testing.T) {
 	tp.say(t, "say 1 more ")
 	w, stop := run(t, each(js, tp))
 	until(t, w, func(p stage.Progress) bool { return p.Snapshots == 1 })
+	require.Eventually(t, func() bool {
+		_, err := states.Get(bounded(t), tp.id, old.Header.Get(schema.HeaderBlob))
+		return errors.Is(err, topology.ErrBlob)
+	}, time.Minute, time.Millisecond, "it deletes what it replaced")
 	stop()
-	_, err = states.Get(bounded(t), tp.id, old.Header.Get(schema.HeaderBlob))
-	require.ErrorIs(t, err, topology.ErrBlob)
 	saved(t, s.JS, tp.id, 2)
 	purge(t, s.JS, tp.id, 3)
 	unmark(t, s.JS, tp.id)
