@@ -77,7 +77,9 @@ func TestClusterGoesOnWithoutAMember(t *testing.T) {
 	require.GreaterOrEqual(t, leader, 0)
 	c.StopMember(leader)
 	require.Eventually(t, func() bool {
-		_, err := c.JS.Publish(deadline(t), subject, nil, jetstream.WithExpectLastSequencePerSubject(ack.Sequence))
+		answered, cancel := context.WithTimeout(deadline(t), 2*time.Second) // one that went to the leader is not
+		defer cancel()
+		_, err := c.JS.Publish(answered, subject, nil, jetstream.WithExpectLastSequencePerSubject(ack.Sequence))
 		return err == nil || topology.Classify(err) == topology.Refused // an earlier try whose answer was lost
 	}, 30*time.Second, 50*time.Millisecond)
 	require.NotEqual(t, leader, c.Leader(t, topology.Raw))

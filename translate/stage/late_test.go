@@ -1,11 +1,12 @@
 package stage_test
 
 import (
-	"errors"
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
