@@ -83,7 +83,7 @@ func TestEveryEventIsExplained(t *testing.T) {
 
 	live := in("explain", "Sacks#"+fmt.Sprint(messageOf(t, stored, "I look into the store.")))
 	require.Contains(t, live, "Message\n")
-	require.Contains(t, live, "rule      acp.message of "+acp.Version+", dialect 1\n")
+	require.Contains(t, live, "rule      acp.message of acp/2, dialect 1\n")
 	require.Contains(t, live, " at params.update.content.text: text bytes 0 to ")
 	require.Contains(t, live, ": \"I look \"\n")
 	require.Contains(t, live, "none of its bytes: it only made an end\n")
