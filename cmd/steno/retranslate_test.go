@@ -94,7 +94,7 @@ func TestARuleIsChanged(t *testing.T) {
 		stdout, stderr, code := in(of...)
 		require.Equal(t, exitRuntime, code, stderr)
 		require.Equal(t, 3, strings.Count(stdout, "not repeated: "), stdout)
-		require.Contains(t, stdout, ": acp/1 is not in this build")
+		require.Contains(t, stdout, ": "+acp.Version+" is not in this build")
 		require.Contains(t, stdout, "verified but for the translation of 3 captures: ")
 		require.Contains(t, stdout, ", 0 unaccounted")
 	}
