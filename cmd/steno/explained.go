@@ -130,7 +130,7 @@ func (p *explainer) event(e *explaining) {
 func (p *explainer) rule(e *schema.Event) {
 	rule, ok := ruleOf(e)
 	if !ok {
-		p.line("rule", "%s of %s %s, which this build cannot name", titleOf(e), e.Source.Protocol, e.Source.Translator)
+		p.line("rule", "%s of %s, which this build cannot name", titleOf(e), e.Source.Translator)
 		return
 	}
 	p.line("rule", "%s of %s, dialect %s", rule.Name, e.Source.Translator, e.Source.Dialect)

@@ -103,7 +103,7 @@ func TestARuleIsChanged(t *testing.T) {
 	require.Contains(t, stdout, `"unrepeated":[{"capture":"`)
 	stdout, _, code = in("explain", "default/two/#3")
 	require.Equal(t, exitRuntime, code)
-	require.Contains(t, stdout, "not repeated: this build does not have acp/1")
+	require.Contains(t, stdout, "not repeated: this build does not have "+acp.Version)
 }
 
 func TestRetranslateSaysWhatItNeeds(t *testing.T) {
