@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/hex"
 	"strconv"
 	"unicode/utf8"
@@ -29,24 +30,35 @@ func (j *JSON) UnmarshalJSON(data []byte) error {
 // AppendCompact appends the JSON value src without insignificant white space. src must be valid
 // JSON; nothing else about it changes.
 func AppendCompact(dst, src []byte) []byte {
-	inString := false
 	start := 0
 	for i := 0; i < len(src); i++ {
-		switch c := src[i]; {
-		case inString:
-			if c == '\\' {
-				i++
-			} else if c == '"' {
-				inString = false
-			}
-		case c == '"':
-			inString = true
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		switch src[i] {
+		case '"':
+			i = stringEnd(src, i+1)
+		case ' ', '\t', '\n', '\r':
 			dst = append(dst, src[start:i]...)
 			start = i + 1
 		}
 	}
 	return append(dst, src[start:]...)
+}
+
+// stringEnd is where the string ends, with its quotation mark, whose text begins at from; behind src if it does not.
+func stringEnd(src []byte, from int) int {
+	for i := from; ; i++ {
+		n := bytes.IndexByte(src[i:], '"')
+		if n < 0 {
+			return len(src)
+		}
+		i += n
+		back := i
+		for back > from && src[back-1] == '\\' {
+			back--
+		}
+		if (i-back)%2 == 0 {
+			return i
+		}
+	}
 }
 
 const hexDigits = "0123456789abcdef"

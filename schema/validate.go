@@ -71,12 +71,20 @@ func isHex(s string, digits int) bool {
 		return false
 	}
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+		if !hexDigit[s[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+// hexDigit tells without a branch, which digits drawn at random would mislead.
+var hexDigit = func() (is [256]bool) {
+	for i := range hexDigits {
+		is[hexDigits[i]] = true
+	}
+	return is
+}()
 
 // notVisible reports whether a header could not carry the character unchanged.
 func notVisible(r rune) bool { return r <= ' ' || r > '~' }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink/verify"
@@ -43,10 +46,8 @@ func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
 	if err := c.inventory(ctx); err != nil {
 		return Checked{}, fmt.Errorf("verify archive %s: %w", store, err)
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(c.folders), compareIdentities) {
-		if err := c.folder(ctx, id); err != nil {
-			return Checked{}, fmt.Errorf("verify %s in archive %s: %w", id, store, err)
-		}
+	if err := c.allFolders(ctx); err != nil {
+		return Checked{}, err
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(c.namespaces)) {
 		if err := c.log(ctx, namespace); err != nil {
@@ -197,19 +198,50 @@ func (f *folder) take(o Object, listed Listed) {
 	}
 }
 
-// folder checks a capture's objects against its seals, and the seals against one another.
-func (c *check) folder(ctx context.Context, id schema.Identity) error {
-	f := c.folders[id]
+// allFolders checks the captures' folders, several at a time: reading seals and signatures takes more than
+// hashing the files. What is found stands in the order of the captures.
+func (c *check) allFolders(ctx context.Context) error {
+	ids := slices.SortedFunc(maps.Keys(c.folders), compareIdentities)
+	parts := make([]check, len(ids))
+	good := make([][]Seal, len(ids))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, id := range ids {
+		parts[i] = check{store: c.store, o: c.o, keys: map[string]bool{}}
+		g.Go(func() (err error) {
+			if good[i], err = parts[i].folder(ctx, id, c.folders[id]); err != nil {
+				return fmt.Errorf("verify %s in archive %s: %w", id, c.store, err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for i, id := range ids {
+		part := &parts[i]
+		c.findings, c.unfinished = append(c.findings, part.findings...), append(c.unfinished, part.unfinished...)
+		c.seals += part.seals
+		maps.Copy(c.keys, part.keys)
+		if len(good[i]) > 0 {
+			c.contents.add(id, good[i])
+		}
+	}
+	return nil
+}
+
+// folder checks a capture's objects against its seals, and the seals against one another. It gives the seals that
+// can be read.
+func (c *check) folder(ctx context.Context, id schema.Identity, f *folder) (good []Seal, err error) {
 	slices.Sort(f.seals)
 	named := map[string]bool{}
-	var good []Seal
 	for _, last := range f.seals {
 		name := sealName(last)
 		named[name], named[noteName(name)] = true, true
 		c.seals++
 		data, err := read(ctx, c.store, Folder(id)+name, maxSeal)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		f.links[last] = hexSum(data)
 		s, err := DecodeSeal(data)
@@ -225,17 +257,11 @@ func (c *check) folder(ctx context.Context, id schema.Identity) error {
 			before = &good[len(good)-1]
 		}
 		if err := c.seal(ctx, id, f, &s, before, data, named); err != nil {
-			return err
+			return nil, err
 		}
 		good = append(good, s)
 	}
-	if err := c.rest(ctx, id, f, good, named); err != nil {
-		return err
-	}
-	if len(good) > 0 {
-		c.contents.add(id, good)
-	}
-	return nil
+	return good, c.rest(ctx, id, f, good, named)
 }
 
 // seal checks one seal: what was begun, its link to the one before, its note and its files.

@@ -31,6 +31,7 @@ type Contents struct {
 // sealed is a capture with its seals, in the order in which they were made, at least one.
 type sealed struct {
 	id     schema.Identity
+	key    string // of id
 	seals  []Seal
 	frames []namedPart            // in order
 	events map[uint32][]namedPart // of each session
@@ -47,9 +48,9 @@ func (c *sealed) last() *Seal { return &c.seals[len(c.seals)-1] }
 
 var _ verify.Ledger = (*Contents)(nil)
 
-// add takes a capture's seals in.
+// add takes a capture's seals in. Captures are added in the order of their keys.
 func (c *Contents) add(id schema.Identity, seals []Seal) {
-	one := &sealed{id: id, seals: seals, events: map[uint32][]namedPart{}, open: map[uint32]*lines{}}
+	one := &sealed{id: id, key: id.String(), seals: seals, events: map[uint32][]namedPart{}, open: map[uint32]*lines{}}
 	for i := range seals {
 		for _, f := range seals[i].Files {
 			o, err := ParseObject(Folder(id) + f.Name)
@@ -67,16 +68,17 @@ func (c *Contents) add(id schema.Identity, seals []Seal) {
 	}
 	c.captures[id] = one
 	c.order = append(c.order, one)
-	slices.SortFunc(c.order, func(a, b *sealed) int { return strings.Compare(a.id.String(), b.id.String()) })
 }
 
 // Captures gives what the ledger knew of the captures whose keys sort behind after, as of their last seals.
 func (c *Contents) Captures(_ context.Context, after string, limit int) ([]sink.CaptureInfo, error) {
+	at, found := slices.BinarySearchFunc(c.order, after, func(one *sealed, key string) int { return strings.Compare(one.key, key) })
+	if found {
+		at++
+	}
 	var out []sink.CaptureInfo
-	for _, one := range c.order {
-		if len(out) < limit && one.id.String() > after {
-			out = append(out, one.info())
-		}
+	for _, one := range c.order[at:][:min(limit, len(c.order)-at)] {
+		out = append(out, one.info())
 	}
 	return out, nil
 }

@@ -25,6 +25,12 @@ type Reader struct {
 	verbatim bool // payloads are not looked at
 	tree     jsontree.Reader
 	err      error
+
+	// of lines as an archive has them
+	text     []byte // a frame's, while it is read
+	room     []byte // for the bytes of frames to come
+	exchange string // of the frame before
+	journal  string // that stored the frame before
 }
 
 // NewReader makes a Reader of a file's bytes. Errors name the file by name.
@@ -69,9 +75,14 @@ func (r *Reader) next() (schema.Frame, error) {
 		if line = bytes.Trim(line, " \t\r\n"); len(line) == 0 {
 			continue
 		}
-		f, err := r.decode(line)
-		if err != nil {
-			return schema.Frame{}, err
+		f, ok := schema.Frame{}, false
+		if r.verbatim {
+			f, ok = r.written(line)
+		}
+		if !ok {
+			if f, err = r.decode(line); err != nil {
+				return schema.Frame{}, err
+			}
 		}
 		if err := r.follow(&f); err != nil {
 			return schema.Frame{}, err
