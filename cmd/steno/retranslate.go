@@ -99,7 +99,10 @@ func (a *app) retranslate(ctx context.Context, args []string, f *retranslateFlag
 		if err == nil {
 			err = r.capture(ctx, library, info)
 		}
-		return errors.Join(err, r.end())
+		if err != nil {
+			return err
+		}
+		return r.end()
 	})
 }
 
@@ -151,7 +154,10 @@ func (r *retranslating) file(ctx context.Context, name string) error {
 	if is := stored.Info.Translator; protocolOf(is) != protocolOf(r.flags.with) {
 		return usage("--with %s: %s is of %s", r.flags.with, name, protocolOf(is))
 	}
-	return errors.Join(r.compare(ctx, stored.Info, retranslate.Options{Ledger: stored, Frames: stored.Frames}), r.end())
+	if err := r.compare(ctx, stored.Info, retranslate.Options{Ledger: stored, Frames: stored.Frames}); err != nil {
+		return err
+	}
+	return r.end()
 }
 
 // all compares every capture of the version's protocol. One that cannot be folded does not keep the others.
