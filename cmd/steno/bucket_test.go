@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -144,13 +145,28 @@ func TestABundleThatIsTooLarge(t *testing.T) {
 	for _, path := range []string{"/said", "/found"} {
 		u, err := url.Parse(server.URL + path)
 		require.NoError(t, err)
-		_, err = fetch(t.Context(), u, 10)
+		_, err = fetch(t.Context(), u, 10, time.Minute)
 		require.ErrorContains(t, err, "it has more than 10 bytes")
-		name, err := fetch(t.Context(), u, 11)
+		name, err := fetch(t.Context(), u, 11, time.Minute)
 		require.NoError(t, err)
 		require.NoError(t, os.Remove(name))
 	}
 	left, err := os.ReadDir(os.TempDir())
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+func TestAServerThatStallsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("a"))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	u, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	_, err = fetch(t.Context(), u, 10, 50*time.Millisecond)
+	require.ErrorIs(t, err, errStalled)
+	require.Equal(t, exitUnavailable, exitCode(err))
 }

@@ -63,7 +63,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, archive.ErrSignature):
 		return exitSignature
-	case errors.Is(err, archive.ErrBundle), errors.Is(err, archive.ErrSealing):
+	case errors.Is(err, archive.ErrBundle), errors.Is(err, archive.ErrUnfit):
 		return exitChanged
 	case errors.Is(err, holder.ErrGone), errors.Is(err, holder.ErrHeld), errors.Is(err, errUnreachable),
 		errors.Is(err, postgres.ErrUnreachable), errors.Is(err, s3.ErrUnreachable), errors.Is(err, errFetch):

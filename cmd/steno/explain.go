@@ -16,7 +16,7 @@ import (
 // explainFlags say where an event is looked for, and how it is explained.
 type explainFlags struct {
 	archive string
-	key     string
+	key     keyFlag
 	full    bool
 	json    bool
 }
@@ -47,7 +47,7 @@ good, and with 1 when this build does not have the event's translator version.`,
 	}
 	p := cmd.Flags()
 	p.StringVar(&f.archive, "archive", "", "archive or bundle to read, in the place of the ledger and the streams")
-	p.StringVar(&f.key, "key", "", "public key by which the archive must be signed, or a file with it")
+	f.key.register(cmd)
 	p.BoolVar(&f.full, "full", false, "show every frame, and all of its bytes")
 	p.BoolVar(&f.json, "json", false, "print one JSON object")
 	a.ledgerFlag(cmd)
@@ -95,20 +95,20 @@ func (a *app) explain(ctx context.Context, name string, f *explainFlags) error {
 
 // explainSealed explains an event by an archive alone.
 func (a *app) explainSealed(ctx context.Context, part string, number uint64, f *explainFlags) error {
-	trusted, err := trustedKey(f.key)
+	trusted, err := a.trustedKey(f.key)
 	if err != nil {
 		return err
 	}
-	store, _, err := openArchive(ctx, f.archive)
+	store, single, err := openArchive(ctx, f.archive)
 	if err != nil {
 		return err
 	}
-	contents, err := archive.Open(ctx, store)
+	contents, err := archive.Open(ctx, store, mayBeOf(part))
 	if err != nil {
 		return err
 	}
 	defer contents.Close()
-	e := &explaining{library: &library{contents, contents.FramesOf}, number: number}
+	e := &explaining{library: &library{contents, contents.FramesOf}, archived: true, number: number}
 	if e.key, err = e.library.find(ctx, part); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (a *app) explainSealed(ctx context.Context, part string, number uint64, f *
 	if err != nil {
 		return err
 	}
-	if e.sealing, err = contents.Sealing(ctx, e.key.Identity, event.WorkerSeq, trusted); err != nil {
+	if e.sealing, err = contents.Sealing(ctx, e.key.Identity, event.WorkerSeq, trusted, single); err != nil {
 		return err
 	}
 	upTo := uint64(0)
@@ -127,6 +127,13 @@ func (a *app) explainSealed(ctx context.Context, part string, number uint64, f *
 		return err
 	}
 	return a.sayExplained(e, f)
+}
+
+// mayBeOf tells of which captures a transcript may be that a part of a key names: what is wrong with others is
+// then nothing to it.
+func mayBeOf(part string) func(schema.Identity) bool {
+	part = strings.TrimRight(part, "0123456789") // of a session
+	return func(id schema.Identity) bool { return strings.Contains(id.String()+"/", part) }
 }
 
 // find finds the transcript that a part of a key names.

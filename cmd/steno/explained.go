@@ -108,8 +108,7 @@ type explainer struct {
 }
 
 func (p *explainer) line(label, format string, args ...any) {
-	text := strings.TrimRight(fmt.Sprintf("%-9s "+format, append([]any{label}, args...)...), " ")
-	fmt.Fprintln(p.out, text)
+	p.out.line("%s", strings.TrimRight(fmt.Sprintf("%-9s "+format, append([]any{label}, args...)...), " "))
 }
 
 func (p *explainer) event(e *explaining) {
@@ -251,10 +250,13 @@ func (p *explainer) proof(e *explaining) {
 
 // stands shows a stretch of bytes; one that ends in white space in quotation marks.
 func (p *explainer) stands(data []byte) string {
-	if len(bytes.TrimSpace(data)) < len(data) {
-		return strconv.Quote(string(data))
+	if len(bytes.TrimSpace(data)) == len(data) {
+		return p.cut(data)
 	}
-	return p.cut(data)
+	if !p.full && len(data) > shownBytes {
+		return strconv.Quote(string(data[:shownBytes])) + fmt.Sprintf("… (%d bytes)", len(data))
+	}
+	return strconv.Quote(string(data))
 }
 
 // cut shows bytes on one line, those that are not printed as Go writes them.

@@ -20,10 +20,11 @@ var errNoEvent = errors.New("no such event")
 
 // explaining is the explanation of one event in the making.
 type explaining struct {
-	library *library
-	key     schema.Transcript
-	number  uint64
-	sealing *archive.Sealing // nil: no archive is asked, or no seal covers the event
+	library  *library
+	archived bool // the library is an archive, which has every frame
+	key      schema.Transcript
+	number   uint64
+	sealing  *archive.Sealing // nil: no archive is asked, or no seal covers the event
 
 	info      sink.CaptureInfo
 	stored    sink.Event
@@ -53,11 +54,35 @@ func (e *explaining) event(ctx context.Context) (*schema.Event, error) {
 		}
 		if stored.Seq == e.number {
 			e.stored = stored
-			e.is, err = schema.DecodeEvent(stored.Bytes)
-			return &e.is, err
+			if e.is, err = schema.DecodeEvent(stored.Bytes); err != nil {
+				return nil, e.unfit("%w", err)
+			}
+			return &e.is, nil
+		}
+	}
+	info, err := e.library.Capture(ctx, e.key.Identity)
+	if err != nil {
+		return nil, err
+	}
+	for _, session := range info.Sessions {
+		if session.Session == e.key.Session && session.Head >= e.number {
+			return nil, e.unfit("the event is missing, of %d", session.Head)
 		}
 	}
 	return nil, fmt.Errorf("explain %s#%d: %w", e.key, e.number, errNoEvent)
+}
+
+// unfit is an error of what was read: it is not what it must be.
+func (e *explaining) unfit(format string, args ...any) error {
+	return fmt.Errorf("explain %s#%d: %w: %w", e.key, e.number, archive.ErrUnfit, fmt.Errorf(format, args...))
+}
+
+// short is the error of frames of which one is missing: a stream may have let go of it, an archive not.
+func (e *explaining) short(format string, args ...any) error {
+	if e.archived {
+		return e.unfit(format, args...)
+	}
+	return fmt.Errorf("explain %s#%d: %w", e.key, e.number, fmt.Errorf(format, args...))
 }
 
 // run reads the frames from the first one on, folds them and checks their chain, up to the event's, or up to
@@ -82,16 +107,16 @@ func (e *explaining) run(ctx context.Context, upTo uint64) error {
 			return err
 		}
 		if f.Seq != next {
-			return fmt.Errorf("explain %s#%d: frame %d is wanted, and frame %d is the next that is left (with --archive they are read from there)", e.key, e.number, next, f.Seq)
+			return e.short("frame %d is wanted, and frame %d is the next that is left (with --archive they are read from there)", next, f.Seq)
 		}
 		next++
 		e.link(&f, before)
 		before = f.Chain
 		is, err := schema.Leaf(f.Salt, f.Data)
-		if err == nil {
-			err = leaves.Append(is)
-		}
 		if err != nil {
+			return e.unfit("frame %d: %w", f.Seq, err)
+		}
+		if err := leaves.Append(is); err != nil {
 			return err
 		}
 		if f.Seq == event.WorkerSeq {
@@ -110,7 +135,7 @@ func (e *explaining) run(ctx context.Context, upTo uint64) error {
 		}
 	}
 	if next <= upTo {
-		return fmt.Errorf("explain %s#%d: the frames end at %d, and frame %d is wanted", e.key, e.number, next-1, upTo)
+		return e.short("the frames end at %d, and frame %d is wanted", next-1, upTo)
 	}
 	if e.sealing != nil {
 		p, err := leaves.Prove(event.WorkerSeq, e.sealing.Seal.Last, leaf, e.sealing.Seal.Root)
@@ -146,7 +171,7 @@ func (e *explaining) fold(fold verify.Fold, f *schema.Frame) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return e.unfit("fold frame %d: %w", f.Seq, err)
 	}
 	for i := range events {
 		if events[i].Ephemeral || events[i].Session != e.key.Session {

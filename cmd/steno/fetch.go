@@ -15,7 +15,7 @@ import (
 const (
 	maxBundle     = 8 << 30 // bytes
 	maxRedirects  = 5
-	fetchPatience = time.Minute // until a server begins to answer
+	fetchPatience = time.Minute // until a server begins to answer, or goes on
 )
 
 // errFetch marks a web server that does not answer, or only that it cannot.
@@ -29,14 +29,16 @@ func fetchBundle(ctx context.Context, address string) (file, shown string, err e
 		return "", "", usage("open archive: want https://host/bundle.tar")
 	}
 	shown = u.Scheme + "://" + u.Host + u.EscapedPath()
-	if file, err = fetch(ctx, u, maxBundle); err != nil {
+	if file, err = fetch(ctx, u, maxBundle, fetchPatience); err != nil {
 		return "", "", fmt.Errorf("fetch %s: %w", shown, err)
 	}
 	return file, shown, nil
 }
 
-// fetch writes at most limit bytes of what is at a URL into a temporary file.
-func fetch(ctx context.Context, u *url.URL, limit int64) (name string, err error) {
+// fetch writes at most limit bytes of what is at a URL into a temporary file, unless for so long none comes.
+func fetch(ctx context.Context, u *url.URL, limit int64, patience time.Duration) (name string, err error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return "", err
@@ -59,7 +61,12 @@ func fetch(ctx context.Context, u *url.URL, limit int64) (name string, err error
 	if err != nil {
 		return "", err
 	}
-	n, err := io.Copy(file, io.LimitReader(answer.Body, limit+1))
+	stalled := time.AfterFunc(patience, func() { stop(errStalled) })
+	defer stalled.Stop()
+	n, err := io.Copy(file, io.LimitReader(&going{answer.Body, stalled, patience}, limit+1))
+	if err != nil && errors.Is(context.Cause(ctx), errStalled) {
+		err = errStalled
+	}
 	if err == nil && n > limit {
 		err = errTooLarge(limit)
 	}
@@ -67,6 +74,24 @@ func fetch(ctx context.Context, u *url.URL, limit int64) (name string, err error
 		return "", errors.Join(err, os.Remove(file.Name()))
 	}
 	return file.Name(), nil
+}
+
+// errStalled marks a web server that has begun to answer, and does not go on.
+var errStalled = fmt.Errorf("%w any more", errFetch)
+
+// going puts off a timer each time something comes.
+type going struct {
+	io.Reader
+	stalled  *time.Timer
+	patience time.Duration
+}
+
+func (g *going) Read(p []byte) (int, error) {
+	n, err := g.Reader.Read(p)
+	if err == nil {
+		g.stalled.Reset(g.patience)
+	}
+	return n, err
 }
 
 func errTooLarge(limit int64) error {

@@ -28,7 +28,7 @@ func (s *session) library(ctx context.Context) (*library, error) {
 
 // archiveLibrary is what an archive's seals say that is in it.
 func archiveLibrary(ctx context.Context, store archive.Store) (*library, func(), error) {
-	c, err := archive.Open(ctx, store)
+	c, err := archive.Open(ctx, store, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
+
+	"github.com/steno-io/steno/console/render"
 )
 
 // output is a command's standard output. It remembers its first error, so that a command that prints
@@ -23,6 +26,13 @@ func (o *output) Write(p []byte) (int, error) {
 		o.first = fmt.Errorf("write output: %w", err)
 	}
 	return n, o.first
+}
+
+// line prints one line. What others said, or named, may be in it: no character of it is one that a terminal
+// obeys, or that begins another line.
+func (o *output) line(format string, args ...any) {
+	text := render.Visible(fmt.Sprintf(format, args...))
+	_, _ = io.WriteString(o, strings.ReplaceAll(text, "\n", "␊")+"\n") // o remembers its error
 }
 
 // json prints a value as one line of JSON.

@@ -15,7 +15,8 @@ import (
 )
 
 func (a *app) rebuildCommand() *cobra.Command {
-	var place, key string
+	var place string
+	var key keyFlag
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "rebuild --archive DIR",
@@ -46,14 +47,14 @@ when this build does not have the translator version that a sealed capture names
 		},
 	}
 	cmd.Flags().StringVar(&place, "archive", "", "the archive, as steno seal writes it")
-	cmd.Flags().StringVar(&key, "key", "", "public key by which the archive must be signed, or a file with it")
+	key.register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was done as JSON")
 	cmd.Flags().StringVar(&a.database, "ledger", "", "the empty PostgreSQL ledger of a cluster, with --nats: a postgres:// URL, or key=value pairs")
 	return cmd
 }
 
-func (a *app) rebuild(ctx context.Context, place, key string, asJSON bool) error {
-	trusted, err := trustedKey(key)
+func (a *app) rebuild(ctx context.Context, place string, key keyFlag, asJSON bool) error {
+	trusted, err := a.trustedKey(key)
 	if err != nil {
 		return err
 	}
@@ -165,8 +166,9 @@ func (a *app) sayRebuilt(r *rebuild.Result, asJSON bool) error {
 	} else {
 		a.sayFindings(&r.Checked.Report)
 		for _, line := range said.Incomplete {
-			fmt.Fprintf(a.out, "not whole: %s\n", line)
+			a.out.line("not whole: %s", line)
 		}
+		a.saySigned(&r.Checked)
 		verdict := "rebuilt"
 		if code != exitOK {
 			verdict = "not wholly rebuilt"

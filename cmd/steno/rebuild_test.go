@@ -112,7 +112,7 @@ func purgeSealed(t *testing.T, data, place string) {
 	t.Helper()
 	store, err := archive.OpenDir(place, false)
 	require.NoError(t, err)
-	sealed, err := archive.Open(t.Context(), store)
+	sealed, err := archive.Open(t.Context(), store, nil)
 	require.NoError(t, err)
 	defer sealed.Close()
 	infos, err := sealed.Captures(t.Context(), "", 1000)

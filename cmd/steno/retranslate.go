@@ -39,7 +39,8 @@ KEY names a transcript; its capture is folded. PATH is an archive's directory, a
 bundle, or a capture file, whose events are those of the current version. ` + "`steno version`" + `
 says which versions this build has.
 
-It ends with 0 when the events are the same, and with 10 when any differs.`,
+It ends with 0 when the events are the same, with 10 when any differs, or an archive does
+not fit, and with 1 when there was nothing to be compared.`,
 		Example: `  steno retranslate --all --with acp/1
   steno retranslate fix-the-mill --with acp/2 --diff
   steno retranslate /srv/archive --with acp/2 --diff --json`,
@@ -98,7 +99,10 @@ func (a *app) retranslate(ctx context.Context, args []string, f *retranslateFlag
 		if err == nil {
 			err = r.capture(ctx, library, info)
 		}
-		return errors.Join(err, r.end())
+		if err != nil {
+			return err
+		}
+		return r.end()
 	})
 }
 
@@ -150,7 +154,10 @@ func (r *retranslating) file(ctx context.Context, name string) error {
 	if is := stored.Info.Translator; protocolOf(is) != protocolOf(r.flags.with) {
 		return usage("--with %s: %s is of %s", r.flags.with, name, protocolOf(is))
 	}
-	return errors.Join(r.compare(ctx, stored.Info, retranslate.Options{Ledger: stored, Frames: stored.Frames}), r.end())
+	if err := r.compare(ctx, stored.Info, retranslate.Options{Ledger: stored, Frames: stored.Frames}); err != nil {
+		return err
+	}
+	return r.end()
 }
 
 // all compares every capture of the version's protocol. One that cannot be folded does not keep the others.
@@ -208,9 +215,9 @@ func (r *retranslating) compare(ctx context.Context, info sink.CaptureInfo, o re
 	}
 	if counts.Differs() || !r.flags.all {
 		r.progress.done()
-		_, err = fmt.Fprintf(r.out, "%s: %s → %s: %s\n", said.Capture, said.Was, said.Is, said.words())
+		r.out.line("%s: %s → %s: %s", said.Capture, said.Was, said.Is, said.words())
 	}
-	return err
+	return r.out.first
 }
 
 func (c *compared) words() string {
@@ -228,6 +235,9 @@ func (c *compared) words() string {
 // end says how it ended.
 func (r *retranslating) end() error {
 	r.progress.done()
+	if r.captures == 0 {
+		return errors.Join(r.failed, fmt.Errorf("retranslate: nothing was compared: there is no capture of %s that could be", protocolOf(r.flags.with)))
+	}
 	if !r.flags.json {
 		verdict := "the same"
 		if r.counts.Differs() {
@@ -265,17 +275,18 @@ func (r *retranslating) sayDifference(d *retranslate.Difference) error {
 	if d.Rule != "" {
 		rule = ", rule " + d.Rule
 	}
-	fmt.Fprintf(r.out, "%s %s: %s of frame %d%s\n", signs[d.Change], at, titleOf(e), e.WorkerSeq, rule)
+	r.out.line("%s %s: %s of frame %d%s", signs[d.Change], at, titleOf(e), e.WorkerSeq, rule)
 	if d.Change != retranslate.Changed {
-		_, err := fmt.Fprintf(r.out, "    %s\n", r.shortened(kindText(e), 0))
-		return err
+		r.out.line("    %s", r.shortened(kindText(e), 0))
+		return r.out.first
 	}
-	var err error
 	for _, f := range d.Fields {
 		from := partAt(f.Was, f.Is)
-		_, err = fmt.Fprintf(r.out, "    %s\n      - %s\n      + %s\n", f.Name, r.shortened(f.Was, from), r.shortened(f.Is, from))
+		r.out.line("    %s", f.Name)
+		r.out.line("      - %s", r.shortened(f.Was, from))
+		r.out.line("      + %s", r.shortened(f.Is, from))
 	}
-	return err
+	return r.out.first
 }
 
 // titleOf is an event in a word or two.

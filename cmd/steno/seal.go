@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -147,7 +148,9 @@ func (s *session) toSeal(ctx context.Context, keys []string) (ids []schema.Ident
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, t.Transcript.Identity)
+		if id := t.Transcript.Identity; !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
 	}
 	const page = 1000
 	for after, more := "", len(keys) == 0; more; {
@@ -171,7 +174,7 @@ func (a *app) sealAll(
 	progress := a.progress()
 	defer progress.done()
 	var failed error
-	suspected := uint64(0)
+	suspected, sealed := uint64(0), false
 	for i, id := range ids {
 		progress.say("sealing: %d of %d captures", i, len(ids))
 		seal, suspects, err := seal(ctx, id)
@@ -187,8 +190,9 @@ func (a *app) sealAll(
 			return err
 		}
 		suspected += suspects.Found.Secrets
+		sealed = sealed || suspects.last > 0
 	}
-	if suspected == 0 {
+	if sealed && suspected == 0 {
 		fmt.Fprintln(a.err, "no suspected secret in what was sealed")
 	}
 	return failed

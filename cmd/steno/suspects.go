@@ -29,7 +29,7 @@ func (s *suspects) frames(id schema.Identity, in iter.Seq2[schema.Frame, error])
 	return func(yield func(schema.Frame, error) bool) {
 		for f, err := range in {
 			if err == nil {
-				s.Frame(capture, f.Seq, f.Data)
+				s.Frame(capture, f.Seq, f.Data, f.HTTP)
 				s.last = f.Seq
 				if s.first == 0 {
 					s.first = f.Seq

@@ -20,7 +20,7 @@ import (
 // verifyFlags say what is proved, and how it is said.
 type verifyFlags struct {
 	since string
-	key   string
+	key   keyFlag
 	json  bool
 }
 
@@ -83,7 +83,7 @@ checked, and it says so of each.`,
 		},
 	}
 	cmd.Flags().StringVar(&f.since, "since", "", "only captures with something since then: how long ago (2h, 7d), a day (2026-11-29) or a time (RFC 3339)")
-	cmd.Flags().StringVar(&f.key, "key", "", "public key by which an archive must be signed, or a file with it")
+	f.key.register(cmd)
 	a.ledgerFlag(cmd)
 	a.archiveFlag(cmd)
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the report as JSON")
@@ -255,16 +255,16 @@ func (a *app) sayReport(r verify.Report, selected string, stalled error, asJSON 
 
 func (a *app) sayFindings(r *verify.Report) {
 	for _, f := range r.Findings {
-		fmt.Fprintln(a.out, f)
+		a.out.line("%s", f)
 	}
 	if r.More > 0 {
 		fmt.Fprintf(a.out, "… and %s more\n", plural(r.More, "finding"))
 	}
 	for _, u := range r.Unrepeated {
-		fmt.Fprintln(a.out, u)
+		a.out.line("%s", u)
 	}
 	if len(r.Findings) > 1 {
-		fmt.Fprintln(a.out, "the first:", r.First())
+		a.out.line("the first: %s", r.First())
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/steno-io/steno/sink/archive"
@@ -11,8 +10,8 @@ import (
 )
 
 // verifyArchive proves an archive or a bundle, of which it needs nothing but the files.
-func (a *app) verifyArchive(ctx context.Context, name, key string, asJSON bool) error {
-	trusted, err := trustedKey(key)
+func (a *app) verifyArchive(ctx context.Context, name string, key keyFlag, asJSON bool) error {
+	trusted, err := a.trustedKey(key)
 	if err != nil {
 		return err
 	}
@@ -34,21 +33,6 @@ func (a *app) verifyArchive(ctx context.Context, name, key string, asJSON bool) 
 	return a.sayChecked(&checked, asJSON)
 }
 
-// trustedKey reads a public key, or the file that it is in.
-func trustedKey(key string) (string, error) {
-	if key == "" || strings.Count(key, "+") >= 2 && !strings.Contains(key, "\n") {
-		if _, err := os.Stat(key); err != nil {
-			return key, archive.CheckPublic(key)
-		}
-	}
-	text, err := os.ReadFile(key)
-	if err != nil {
-		return "", usage("--key: %w: want a public key, or a file with one", err)
-	}
-	public := strings.TrimSpace(string(text))
-	return public, archive.CheckPublic(public)
-}
-
 func (a *app) sayChecked(c *archive.Checked, asJSON bool) error {
 	code := c.ExitCode()
 	if asJSON {
@@ -63,14 +47,7 @@ func (a *app) sayChecked(c *archive.Checked, asJSON bool) error {
 		for _, capture := range c.Unfinished {
 			fmt.Fprintf(a.out, "unfinished: %s: a seal was begun, and nothing of it counts yet (steno seal completes it)\n", capture)
 		}
-		by := "signature: none"
-		if len(c.Keys) > 0 {
-			by = "signature: by key " + strings.Join(c.Keys, ", ")
-			if !c.Trusted {
-				by += ", not checked against yours (--key)"
-			}
-		}
-		fmt.Fprintln(a.out, by)
+		a.saySigned(c)
 		open := ""
 		if c.Open > 0 {
 			open = fmt.Sprintf(", %d in open messages", c.Open)
@@ -82,4 +59,16 @@ func (a *app) sayChecked(c *archive.Checked, asJSON bool) error {
 		return &exitError{code: code}
 	}
 	return nil
+}
+
+// saySigned says by whom the seals are signed.
+func (a *app) saySigned(c *archive.Checked) {
+	by := "signature: none"
+	if len(c.Keys) > 0 {
+		by = "signature: by key " + strings.Join(c.Keys, ", ")
+		if !c.Trusted {
+			by += ", not checked against yours (--key)"
+		}
+	}
+	a.out.line("%s", by)
 }

@@ -52,13 +52,18 @@ func (t *Tally) Event(transcript string, seq uint64, text []byte) {
 	}
 }
 
-// Frame looks at a capture's frame.
-func (t *Tally) Frame(capture string, number uint64, text []byte) {
-	if t.look(text, func(p *Place) {
-		if p.Capture == "" {
-			p.Capture, p.Frame = capture, number
-		}
-	}) {
+// Frame looks at a capture's frame: at its bytes, and at what else is kept of it.
+func (t *Tally) Frame(capture string, number uint64, texts ...[]byte) {
+	any := false
+	for _, text := range texts {
+		found := t.look(text, func(p *Place) {
+			if p.Capture == "" {
+				p.Capture, p.Frame = capture, number
+			}
+		})
+		any = any || found
+	}
+	if any {
 		t.Found.Frames++
 	}
 }

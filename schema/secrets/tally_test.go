@@ -19,7 +19,7 @@ func TestTallyCountsAValueOnceAndSaysWhere(t *testing.T) {
 	tally.Frame("n/w/r/0/1", 1, fmt.Appendf(nil, chunk, "it is "+token))
 	tally.Frame("n/w/r/0/1", 2, fmt.Appendf(nil, chunk, "and "+other[:20])) // cut in two
 	tally.Frame("n/w/r/0/1", 3, fmt.Appendf(nil, chunk, other[20:]))
-	tally.Frame("n/w/r/0/1", 4, fmt.Appendf(nil, chunk, token+" "+token))
+	tally.Frame("n/w/r/0/1", 4, []byte("{}"), fmt.Appendf(nil, chunk, token), []byte(token))
 	tally.Event("n/w/r/0/1/1", 1, fmt.Appendf(nil, `{"kind":{"kind":"Message","text":"it is %sand %s"}}`, token+" ", other))
 	tally.Event("n/w/r/0/1/1", 2, []byte(`{"kind":{"kind":"Stop"}}`))
 	require.Equal(t, secrets.Found{

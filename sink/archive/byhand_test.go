@@ -256,7 +256,7 @@ func TestThePageByHand(t *testing.T) {
 		}, []string{"1", "2", "8"}},
 		{"a note is gone", func(h *hands) { require.NoError(h.t, os.Remove(h.file("seal-*.note"))) }, []string{"3", "5"}},
 		{"a file is added", func(h *hands) {
-			require.NoError(h.t, os.WriteFile(filepath.Join(h.folder, "s1", "more"), nil, 0o600))
+			require.NoError(h.t, os.WriteFile(filepath.Join(h.folder, "s1", "seal-more"), nil, 0o600))
 		}, []string{"1"}},
 		{"a capture is gone", func(h *hands) {
 			require.NoError(h.t, os.RemoveAll(filepath.Join(h.dir, "archive/default/import/run-2")))

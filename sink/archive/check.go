@@ -130,6 +130,16 @@ func (c *check) find(problem verify.Problem, file, detail string, args ...any) {
 	c.findings = append(c.findings, verify.Finding{Problem: problem, File: file, Detail: fmt.Sprintf(detail, args...)})
 }
 
+// unread finds that an object cannot be what it is called, such as one that is too long, unless it is the
+// store that failed.
+func (c *check) unread(ctx context.Context, name string, err error) error {
+	if storeFailed(err) || ctx.Err() != nil {
+		return err
+	}
+	c.find(verify.BadFile, name, "%v", err)
+	return nil
+}
+
 // inventory lists what is there.
 func (c *check) inventory(ctx context.Context) error {
 	c.folders, c.namespaces = map[schema.Identity]*folder{}, map[string]*logged{}
@@ -241,7 +251,10 @@ func (c *check) folder(ctx context.Context, id schema.Identity, f *folder) (good
 		c.seals++
 		data, err := read(ctx, c.store, Folder(id)+name, maxSeal)
 		if err != nil {
-			return nil, err
+			if err := c.unread(ctx, Folder(id)+name, err); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		f.links[last] = hexSum(data)
 		s, err := DecodeSeal(data)
@@ -325,7 +338,7 @@ func (c *check) signed(ctx context.Context, id schema.Identity, f *folder, s *Se
 	}
 	text, err := read(ctx, c.store, name, maxEntry)
 	if err != nil {
-		return err
+		return c.unread(ctx, name, err)
 	}
 	n, by, err := openNote(text, c.o.Trusted)
 	f.noted[s.Last] = n.sha256
@@ -385,7 +398,11 @@ func (c *check) parts(id schema.Identity, s, before *Seal, first uint64) {
 		case Frames:
 			c.follows(name, file, o, &frame)
 		case Events:
-			n := next[o.Session]
+			n, sealed := next[o.Session]
+			if !sealed {
+				c.find(verify.BadSeal, name, "it names %s, of a session that it does not have", file.Name)
+				continue
+			}
 			c.follows(name, file, o, &n)
 			next[o.Session] = n
 		case Blob:

@@ -39,6 +39,9 @@ func (c *check) log(ctx context.Context, namespace string) error {
 		}
 		if !slices.Equal(e.Edge, tree.Edge()) {
 			c.find(verify.BadLog, logName(namespace, n), "it does not follow the entries before it")
+			if n > 1 { // either may be what was changed
+				c.find(verify.BadLog, logName(namespace, n-1), "entry %d of the log of seals does not follow it", n)
+			}
 			break
 		}
 		grown, err := e.tree()
@@ -78,7 +81,10 @@ func (c *check) entry(namespace string, e *Entry, listed map[schema.Identity]map
 	listed[id][e.Last] = true
 	sum, wrong := "", Folder(id)+sealName(e.Last)
 	if f := c.folders[id]; f != nil {
-		if sum = f.links[e.Last]; f.noted[e.Last] == sum { // two against one
+		if sum = f.links[e.Last]; sum == "" && slices.Contains(f.seals, e.Last) {
+			return // it was found that it cannot be read
+		}
+		if f.noted[e.Last] == sum { // two against one
 			wrong = logName(namespace, e.Number)
 		}
 	}
@@ -104,13 +110,19 @@ func (c *check) head(ctx context.Context, namespace string, l *logged, at []tlog
 	}
 	switch {
 	case err != nil && !errors.Is(err, errNote):
-		return err
+		return c.unread(ctx, name, err)
 	case err != nil:
 		c.find(verify.BadSignature, name, "%v", err)
 	case h.size >= uint64(len(at)):
 		c.find(verify.BadLog, name, "the log of seals has %d entries that are good, its head says %d", len(at)-1, h.size)
+		if len(l.entries) == len(at)-1 {
+			c.find(verify.BadLog, logName(namespace, uint64(len(at))), "it is missing, if the log's head is good")
+		}
 	case h.root != at[h.size]:
 		c.find(verify.BadLog, name, "its root is %s, the first %d entries give %s", h.root, h.size, at[h.size])
+		if h.size > 0 { // either may be what was changed
+			c.find(verify.BadLog, logName(namespace, h.size), "it, and those before it, do not give the root of the log's head")
+		}
 	case h.size < uint64(len(l.entries)):
 		c.find(verify.BadLog, name, "it says %d entries, %d are there: sealing was broken off (steno seal completes it), or some were added", h.size, len(l.entries))
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // Contents is what an archive's seals say that is in it. It gives it to a proof, and to readers. It is safe
-// for concurrent use, but for the calls about one transcript.
+// for concurrent use, but for the calls about one capture.
 type Contents struct {
 	store    Store
 	captures map[schema.Identity]*sealed
@@ -42,6 +42,7 @@ type sealed struct {
 type namedPart struct {
 	name        string
 	first, last uint64
+	bytes       int64 // of the lines, as the seal says
 }
 
 func (c *sealed) last() *Seal { return &c.seals[len(c.seals)-1] }
@@ -57,7 +58,10 @@ func (c *Contents) add(id schema.Identity, seals []Seal) {
 			if err != nil {
 				continue // the check of the seal says so
 			}
-			part := namedPart{f.Name, o.First, o.Last}
+			part := namedPart{name: f.Name, first: o.First, last: o.Last}
+			if f.Content != nil {
+				part.bytes = f.Content.Bytes
+			}
 			switch o.Kind {
 			case Frames:
 				one.frames = append(one.frames, part)
@@ -153,7 +157,7 @@ func (c *Contents) eventIn(ctx context.Context, one *sealed, session uint32, p n
 	}
 	if l == nil {
 		var err error
-		if l, err = c.unpack(ctx, one.id, p.name); err != nil {
+		if l, err = c.unpack(ctx, one.id, p); err != nil {
 			return sink.Event{}, err
 		}
 		l.next = p.first

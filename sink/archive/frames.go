@@ -68,7 +68,7 @@ func (s AllFrames) FramesOf(ctx context.Context, id schema.Identity) iter.Seq2[v
 func (c *Contents) framesOf(ctx context.Context, one *sealed) iter.Seq2[schema.Frame, error] {
 	return func(yield func(schema.Frame, error) bool) {
 		for _, p := range one.frames {
-			in, err := c.unpack(ctx, one.id, p.name)
+			in, err := c.unpack(ctx, one.id, p)
 			if err != nil {
 				if !storeFailed(err) {
 					c.damage(Folder(one.id)+p.name, err)

@@ -37,17 +37,31 @@ func (r *remembering) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// bounded gives an error in the place of more bytes than a part has: a small object can unpack to any number.
+type bounded struct {
+	io.Reader
+	limit, left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("it unpacks to more than the %d bytes that its seal says", b.limit)
+	}
+	return n, err
+}
+
 // unpack opens a part of a capture.
-func (c *Contents) unpack(ctx context.Context, id schema.Identity, name string) (*lines, error) {
-	in, err := c.store.Open(ctx, Folder(id)+name)
+func (c *Contents) unpack(ctx context.Context, id schema.Identity, p namedPart) (*lines, error) {
+	in, err := c.store.Open(ctx, Folder(id)+p.name)
 	if errors.Is(err, ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	if err != nil {
 		return nil, &storeError{err}
 	}
-	l := &lines{name: name, object: &remembering{ReadCloser: in}}
-	if l.unpacker, err = c.unpacker(l.object); err != nil {
+	l := &lines{name: p.name, object: &remembering{ReadCloser: in}}
+	if l.unpacker, err = c.unpacker(l.object, p.bytes); err != nil {
 		return nil, errors.Join(l.broken(err), in.Close())
 	}
 	return l, nil
@@ -59,7 +73,7 @@ type unpacker struct {
 	text *bufio.Reader
 }
 
-func (c *Contents) unpacker(in io.Reader) (*unpacker, error) {
+func (c *Contents) unpacker(in io.Reader, limit int64) (*unpacker, error) {
 	c.mu.Lock()
 	var u *unpacker
 	if last := len(c.idle) - 1; last >= 0 {
@@ -77,7 +91,7 @@ func (c *Contents) unpacker(in io.Reader) (*unpacker, error) {
 		u.zip.Close()
 		return nil, err
 	}
-	u.text.Reset(u.zip)
+	u.text.Reset(&bounded{u.zip, limit, limit})
 	return u, nil
 }
 

@@ -73,7 +73,7 @@ func mutate(r *rand.Rand, whole map[string]string, names []string) (what string,
 	name := pick()
 	data := []byte(whole[name])
 	at := r.IntN(len(data))
-	switch r.IntN(9) {
+	switch r.IntN(10) {
 	case 0:
 		data[at] ^= 1 << r.IntN(8)
 		return "flip a bit of " + name, one(name, data)
@@ -106,6 +106,8 @@ func mutate(r *rand.Rand, whole map[string]string, names []string) (what string,
 			return "swap " + name + " and " + other, map[string]*string{name: &b, other: &a}
 		}
 		return "double " + name, one(name, append(data, data...))
+	case 8: // nothing of an archive that is read whole is so long, but a seal
+		return "lengthen " + name, one(name, append(data, bytes.Repeat([]byte("m\n"), 8<<10)...))
 	}
 	lines := bytes.SplitAfter(data, []byte{'\n'})
 	i := r.IntN(len(lines))

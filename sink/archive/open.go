@@ -12,22 +12,23 @@ import (
 )
 
 // Open reads the seals of an archive, which say what is in it and where. It checks that they follow one
-// another, and nothing else: whether what is read is what was sealed, Check says.
-func Open(ctx context.Context, store Store) (*Contents, error) {
+// another, and nothing else: whether what is read is what was sealed, Check says. An error wraps ErrUnfit where
+// they do not. only says of which captures; nil: of all.
+func Open(ctx context.Context, store Store, only func(schema.Identity) bool) (*Contents, error) {
 	c := newContents(store)
 	found := map[schema.Identity][]uint64{}
 	for listed, err := range store.List(ctx, "") {
 		if err != nil {
 			return nil, fmt.Errorf("open archive %s: %w", store, err)
 		}
-		if o, err := ParseObject(listed.Name); err == nil && o.Kind == SealFile {
+		if o, err := ParseObject(listed.Name); err == nil && o.Kind == SealFile && (only == nil || only(o.Capture)) {
 			found[o.Capture] = append(found[o.Capture], o.Last)
 		}
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(found), compareIdentities) {
 		seals, err := sealsIn(ctx, store, id, found[id])
 		if err != nil {
-			return nil, fmt.Errorf("open archive %s: %w", store, err)
+			return nil, fmt.Errorf("open archive %s: %w", store, unfit(ctx, err))
 		}
 		c.add(id, seals)
 	}
@@ -73,7 +74,7 @@ func newContents(store Store) *Contents {
 }
 
 // FramesOf gives a capture's frames from number first on, with their bytes, up to the end of its last seal.
-// An error ends them. A capture that is not in the archive has none.
+// An error ends them, and wraps ErrUnfit unless the store failed. A capture that is not in the archive has none.
 func (c *Contents) FramesOf(ctx context.Context, id schema.Identity, first uint64) iter.Seq2[schema.Frame, error] {
 	return func(yield func(schema.Frame, error) bool) {
 		one := c.captures[id]
@@ -84,7 +85,7 @@ func (c *Contents) FramesOf(ctx context.Context, id schema.Identity, first uint6
 			if err == nil && f.Seq < first {
 				continue
 			}
-			if !yield(f, err) || err != nil {
+			if !yield(f, unfit(ctx, err)) || err != nil {
 				return
 			}
 		}

@@ -19,6 +19,9 @@ const (
 	maxBytes = 16 << 20 // of lines, before compression
 )
 
+// maxContent bounds what a part unpacks to, in bytes: its last line may be as long as an object.
+const maxContent = maxBytes + maxObject
+
 // File is an object of a seal as the seal names it: its name in the capture's folder, and the SHA-256 in
 // hex and the bytes of the object itself and, of a part, of the lines in it.
 type File struct {

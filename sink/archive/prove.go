@@ -83,13 +83,21 @@ type Sealing struct {
 	Log     string `json:"log,omitempty"` // object: the entry of the log of seals that names the seal; a bundle has no log
 }
 
-// ErrSealing: a seal is not vouched for as it must be.
-var ErrSealing = errors.New("seal is not good")
+// ErrUnfit: something that was read of an archive is not what it must be; steno verify finds what.
+var ErrUnfit = errors.New("it does not fit")
+
+// unfit marks an error as one of what was read, unless the store failed or the call was broken off.
+func unfit(ctx context.Context, err error) error {
+	if err == nil || storeFailed(err) || ctx.Err() != nil || errors.Is(err, ErrUnfit) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnfit, err)
+}
 
 // Sealing gives the first seal that covers a frame of a capture, its note checked against it and, unless it is
-// empty, against the trusted public key; nil if none covers it. The error wraps ErrSignature or ErrSealing
-// where seal, note and log do not fit.
-func (c *Contents) Sealing(ctx context.Context, id schema.Identity, frame uint64, trusted string) (*Sealing, error) {
+// empty, against the trusted public key; nil if none covers it. single: the archive is a bundle, which has no log
+// of seals; any other must have it. The error wraps ErrSignature or ErrUnfit where seal, note and log do not fit.
+func (c *Contents) Sealing(ctx context.Context, id schema.Identity, frame uint64, trusted string, single bool) (*Sealing, error) {
 	one := c.captures[id]
 	if one == nil {
 		return nil, nil
@@ -97,8 +105,11 @@ func (c *Contents) Sealing(ctx context.Context, id schema.Identity, frame uint64
 	for i := range one.seals {
 		if s := &one.seals[i]; s.Last >= frame {
 			out, err := c.sealing(ctx, id, s, trusted)
+			if err == nil && !single {
+				out.Log, err = c.logged(ctx, id, s, out.SHA256, trusted)
+			}
 			if err != nil {
-				return nil, fmt.Errorf("check seal up to frame %d of %s: %w", s.Last, id, err)
+				return nil, fmt.Errorf("check seal up to frame %d of %s: %w", s.Last, id, unfit(ctx, err))
 			}
 			return out, nil
 		}
@@ -115,7 +126,7 @@ func (c *Contents) sealing(ctx context.Context, id schema.Identity, s *Seal, tru
 	out.SHA256 = hexSum(data)
 	text, err := read(ctx, c.store, out.Note, maxEntry)
 	if errors.Is(err, ErrNotFound) {
-		return nil, fmt.Errorf("%w: it is not signed", ErrSealing)
+		return nil, errors.New("it is not signed")
 	}
 	if err != nil {
 		return nil, err
@@ -125,23 +136,32 @@ func (c *Contents) sealing(ctx context.Context, id schema.Identity, s *Seal, tru
 		return nil, err
 	}
 	if n.origin != sealOrigin+s.Capture || n.size != s.Last || n.root != s.Root || n.sha256 != out.SHA256 {
-		return nil, fmt.Errorf("%w: its note signs another one", ErrSealing)
+		return nil, errors.New("its note signs another one")
 	}
 	out.Key, out.KeyHash, out.Trusted = by.Key, by.Hash, by.Trusted
+	return out, nil
+}
+
+// logged gives the entry of the log of seals that names a seal.
+func (c *Contents) logged(ctx context.Context, id schema.Identity, s *Seal, sha, trusted string) (string, error) {
 	log := seals{c.store, id.Namespace}
+	_, head, _, err := log.head(ctx, trusted)
+	if err != nil {
+		return "", err
+	}
+	if head.size == 0 {
+		return "", errors.New("the log of seals, which must name it, or its head is not there")
+	}
 	end, err := log.end(ctx)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	entry, err := log.find(ctx, end, s.Capture, s.Last, out.SHA256)
+	entry, err := log.find(ctx, end, s.Capture, s.Last, sha)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	switch {
-	case entry != nil:
-		out.Log = logName(id.Namespace, entry.Number)
-	case end != nil:
-		return nil, fmt.Errorf("%w: the log of seals does not name it", ErrSealing)
+	if entry == nil {
+		return "", errors.New("the log of seals does not name it")
 	}
-	return out, nil
+	return logName(id.Namespace, entry.Number), nil
 }

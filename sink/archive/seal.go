@@ -13,6 +13,9 @@ import (
 // SealVersion is the version of a Seal's JSON that this package writes and reads.
 const SealVersion = 1
 
+// maxNumber bounds the numbers of frames and events: any reader of JSON has it exactly.
+const maxNumber = 1<<53 - 1
+
 // Seal says what of a capture is in the archive, up to one of its frames, and by what it can be
 // recognised. It has no time and nothing else that another run would not give again: sealed twice, the same
 // frames give the same bytes.
@@ -86,6 +89,9 @@ func (s *Seal) validate() error {
 	if s.Last == 0 {
 		return fmt.Errorf("it covers no frame")
 	}
+	if s.Last > maxNumber {
+		return fmt.Errorf("no capture has %d frames", s.Last)
+	}
 	origin, err := schema.ParseOrigin(s.Origin)
 	if err != nil {
 		return err
@@ -103,6 +109,16 @@ func (s *Seal) validate() error {
 	for i := 1; i < len(s.Sessions); i++ {
 		if s.Sessions[i-1].Session >= s.Sessions[i].Session {
 			return fmt.Errorf("sessions are not in ascending order")
+		}
+	}
+	for _, h := range s.Sessions {
+		if h.Head > maxNumber {
+			return fmt.Errorf("no session has %d events", h.Head)
+		}
+	}
+	for _, f := range s.Files {
+		if f.Content != nil && (f.Content.Bytes < 0 || f.Content.Bytes > maxContent) {
+			return fmt.Errorf("no part unpacks to %d bytes, as %s is to", f.Content.Bytes, f.Name)
 		}
 	}
 	if s.Previous != nil && s.Previous.Last >= s.Last {

@@ -245,6 +245,12 @@ func TestVerifyWithoutTheTranslator(t *testing.T) {
 		{"whole", func(*proving) {}, nil, 1},
 		{"a frame's bytes", func(p *proving) { p.tale.Of[p.id][2].Data = []byte("B") }, []verify.Problem{verify.BrokenChain}, 10},
 		{"a frame less", func(p *proving) { p.tale.Of[p.id] = p.tale.Of[p.id][:8] }, []verify.Problem{verify.Numbers}, 10},
+		{"frames that nobody can count", func(p *proving) {
+			p.sql(`UPDATE captures SET last_frame = 1 << 62`)
+			p.sql(`UPDATE events SET event = CAST(replace(replace(replace(CAST(event AS TEXT), '"frames":[[9,9]]', '"frames":[[9,4611686018427387904]]'),
+				'"worker_seq":9', '"worker_seq":4611686018427387904'), ?, ?) AS BLOB) WHERE transcript = 1 AND store_seq = 4`,
+				schema.EventID(p.id, schema.Origin{Frame: 9}).String(), schema.EventID(p.id, schema.Origin{Frame: 1 << 62}).String())
+		}, []verify.Problem{verify.Numbers}, 10},
 		{"an event less", func(p *proving) { p.sql(`DELETE FROM events WHERE transcript = 1 AND store_seq = 3`) },
 			[]verify.Problem{verify.Missing, verify.Unaccounted}, 10},
 		{"the last event less", func(p *proving) { p.sql(`DELETE FROM events WHERE transcript = 1 AND store_seq = 4`) },

@@ -196,10 +196,18 @@ func (p *proof) event(e *schema.Event) error {
 		p.find(eventFinding(Missing, e, s.given, fmt.Sprintf("the ledger ends at %s", p.info.Last)))
 		return nil
 	}
-	for _, r := range e.Frames {
-		p.named.add(r)
-	}
+	p.name(e)
 	return s.compare(e)
+}
+
+// name notes the frames that an event names, of those that were read: others may be so many that no memory
+// holds a bit of each, and that they are missing is found otherwise.
+func (p *proof) name(e *schema.Event) {
+	for _, r := range e.Frames {
+		if r[1] = min(r[1], p.heads.Raw); r[0] <= r[1] {
+			p.named.add(r)
+		}
+	}
 }
 
 // account counts the frames up to the ledger's last event; in open messages are so many of each session.
@@ -242,7 +250,7 @@ func (p *proof) end() error {
 	if p.unrepeated != nil {
 		p.unrepeated.Behind = p.heads.Raw - min(p.heads.Raw, last)
 	}
-	if p.unrepeated != nil && !p.unrepeated.odd && !p.stopped {
+	if p.unrepeated != nil && !p.unrepeated.odd && !p.stopped && p.heads.Raw >= last { // else frames are missing, as was found
 		p.account(p.info.Open)
 	}
 	if k := p.info.Parked; k != nil {

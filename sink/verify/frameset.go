@@ -9,7 +9,7 @@ import (
 // frameSet is a set of frame numbers, one bit each.
 type frameSet struct{ words []uint64 }
 
-// add adds a closed range.
+// add adds a closed range; a set takes as much memory as its last number asks for.
 func (s *frameSet) add(r schema.Range) {
 	if need := int(r[1]/64) + 1; need > len(s.words) {
 		s.words = append(s.words, make([]uint64, max(need, 2*len(s.words))-len(s.words))...)

@@ -44,10 +44,13 @@ func (s *session) peek() (*sink.Event, error) {
 
 // turn reads the next page. The last one looks behind the head, too.
 func (s *session) turn() error {
+	if err := s.proof.ctx.Err(); err != nil {
+		return err
+	}
 	s.page, s.next = s.page[:0], 0
 	size := 0
 	last := s.head-s.read < pageEvents
-	limit := int(min(pageEvents, s.head-s.read+1))
+	limit := int(min(pageEvents-1, s.head-s.read)) + 1
 	for e, err := range s.proof.run.o.Ledger.Events(s.proof.ctx, s.key, s.read, limit) {
 		if err != nil {
 			return err

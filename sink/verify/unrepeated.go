@@ -49,8 +49,9 @@ func (s *session) readStored() error {
 		if stored == nil {
 			break
 		}
-		for s.given++; s.given < stored.Seq; s.given++ {
-			s.lost(s.given)
+		if s.given++; s.given < stored.Seq {
+			s.lost(s.given, stored.Seq-1)
+			s.given = stored.Seq
 		}
 		s.proof.unrepeated.Events++
 		e, err := s.alone(stored, before)
@@ -62,19 +63,23 @@ func (s *session) readStored() error {
 			continue
 		}
 		before = e.Origin()
-		for _, r := range e.Frames {
-			s.proof.named.add(r)
-		}
+		s.proof.name(&e)
 	}
-	for s.given < s.head {
-		s.given++
-		s.lost(s.given)
+	if s.given < s.head {
+		s.lost(s.given+1, s.head)
+		s.given = s.head
 	}
 	return s.beyond()
 }
 
-func (s *session) lost(seq uint64) {
-	s.proof.find(Finding{Problem: Missing, Session: s.key.Session, Seq: seq, Detail: "the ledger has no event of this number"})
+// lost finds that events are missing, from the first to the last: a seal may claim more of them than anybody
+// can count.
+func (s *session) lost(first, last uint64) {
+	detail := "the ledger has no event of this number"
+	if last > first {
+		detail = fmt.Sprintf("the ledger has no events %d to %d", first, last)
+	}
+	s.proof.find(Finding{Problem: Missing, Session: s.key.Session, Seq: first, Detail: detail})
 }
 
 // alone checks what a stored event says of itself.
