@@ -64,6 +64,7 @@ func TestOutcomes(t *testing.T) {
 
 		{"lines that are none", ended("line ", "line Starting…", `line {"a":1}`, "line [1]", `line {"jsonrpc":"2.0","id":99,"result":{}}`, "say Fourteen."), "end_turn", nil, nil},
 		{"a line with CR and BOM", play("say Fourteen.", "line \uFEFF"+`{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}`+"\r"), "end_turn", nil, nil},
+		{"beside other text", play("say Fourteen.", `line 12:01 {"level":"info"} {"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}} INFO done`), "end_turn", nil, nil},
 		{"a batch", play(`line [{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}]`), "end_turn", nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

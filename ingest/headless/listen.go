@@ -68,7 +68,12 @@ func readLine(from *bufio.Reader, most int) ([]byte, error) {
 func (c *client) line(line []byte) {
 	line = bytes.TrimPrefix(line, bom)
 	end, err := c.reader.Read(line)
-	if err != nil || len(bytes.TrimSpace(line[end:])) > 0 {
+	if err != nil || len(bytes.TrimSpace(line[end:])) > 0 { // a message may share its line, as in a transcript
+		for _, o := range acp.Objects(&c.reader, line) {
+			if _, err := c.reader.Read(line[o[0]:o[1]]); err == nil { // it was read before
+				c.message(c.reader.Root())
+			}
+		}
 		return
 	}
 	v := c.reader.Root()
