@@ -1,10 +1,10 @@
 package translate
 
-// Continue makes text, which was said before, the beginning of a message. It has no delta and takes no
-// index.
+// Continue makes text, which was said before or is none, all that the message says so far. It has no delta
+// and takes no index.
 func (o *OpenText) Continue(text string) {
 	o.text = append(o.text[:0], text...)
-	o.parts = o.parts[:0]
+	o.parts, o.mixed = o.parts[:0], false
 	if text != "" {
 		o.parts = append(o.parts, part{to: len(o.text)})
 	}

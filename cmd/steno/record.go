@@ -72,7 +72,8 @@ func (a *app) record(ctx context.Context, command []string, f *recordFlags) erro
 	if err != nil {
 		return err
 	}
-	return a.whileKept(ctx, w, func() error { return a.tapped(ctx, command, w) })
+	did := func() error { return a.tapped(ctx, command, w) }
+	return a.whileKept(ctx, w, did, func(err, _ error) error { return err }) // the agent's end is the command's
 }
 
 // beginRecord makes the journal of an agent that is to be started; nil, without an error, where the agent
@@ -112,10 +113,11 @@ func (a *app) createJournal(open schema.OpenInfo, f *recordFlags, whenFull journ
 }
 
 // whileKept does what writes into a journal, which is synced, and published if it has a destination,
-// meanwhile. Without a journal it only does it.
-func (a *app) whileKept(ctx context.Context, w *journal.Writer, do func() error) error {
+// meanwhile. What end makes of its error, and of the one of a journal that could not be synced or closed,
+// which was said, is the command's. Without a journal it only does it.
+func (a *app) whileKept(ctx context.Context, w *journal.Writer, do func() error, end func(did, kept error) error) error {
 	if w == nil {
-		return do()
+		return end(do(), nil)
 	}
 	command := w.Head().Open.Tap
 	syncing, stopSync := context.WithCancel(ctx)
@@ -126,11 +128,13 @@ func (a *app) whileKept(ctx context.Context, w *journal.Writer, do func() error)
 	var published sync.WaitGroup
 	published.Go(func() { a.publishOwn(publishing, w.Path(), w.Head(), command) })
 	published.Go(func() { a.publishLeft(publishing, w.Head(), command) })
-	err := do()
+	did := do()
 	stopSync()
-	if closed := errors.Join(<-synced, w.Close()); closed != nil {
-		fmt.Fprintf(a.err, "steno %s: journal: %v\n", command, closed)
+	kept := errors.Join(<-synced, w.Close())
+	if kept != nil {
+		fmt.Fprintf(a.err, "steno %s: journal: %v\n", command, kept)
 	}
+	err := end(did, kept)
 	grace := time.AfterFunc(publishGrace, giveUp)
 	defer grace.Stop()
 	published.Wait()
@@ -146,8 +150,8 @@ func (a *app) tapped(ctx context.Context, command []string, w *journal.Writer) e
 	if out, ok := a.stdio.out.(*os.File); ok {
 		o.Stdout = out
 	}
-	if err, ok := a.err.(*os.File); ok {
-		o.Stderr = err
+	if stderr, ok := a.err.(*os.File); ok {
+		o.Stderr = stderr
 	}
 	result, err := tap.Run(ctx, o)
 	if errors.Is(err, exec.ErrNotFound) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,7 @@ type runFlags struct {
 	fallback    string
 	fs          bool
 	terminal    bool
+	timeout     time.Duration
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -61,24 +63,30 @@ does by itself without asking anybody.
 
 ask: the transcript shows what waits. It is answered over NATS, so it needs --nats:
   nats request steno.intervene.NAMESPACE.WORKFLOW.RUN.ACTIVITY.ATTEMPT \
-    '{"id":"1","issued_by":"me","kind":{"kind":"RespondToApproval","call_id":"CALL",
-      "decision":{"decision":"Approve"},"note":"…"}}'
-Approve is "allow once", Deny "reject". The record has issued_by as it was sent; who
-may send there is NATS's matter.
+    '{"id":"'$(uuidgen)'","issued_by":"me","kind":{"kind":"RespondToApproval",
+      "call_id":"CALL","decision":{"decision":"Approve"},"note":"…"}}'
+Every answer has an id of its own: one that is sent again under it is answered as
+before, and another one is refused. CALL is the agent's id of the tool call, or the
+request's, which the transcript shows as approvalId: call ids such as c1#2 are the
+transcript's alone. Where several questions would fit, "request":"APPROVALID" beside
+call_id, or "session":"ID", says which.
+Approve is "allow once", and refused where the agent does not offer that; Deny is
+"reject". The record has issued_by as it was sent; who may send there is NATS's matter.
 
 The result is one JSON object: text (all that the agent answered), final_message
 (the last message of it), stop_reason, session_id, transcript (its key; empty if
 nothing was recorded), and error, where there was one.
 
-It ends with 0 when the turn ended with end_turn, with 1 for any other outcome,
-and with 69 when the agent cannot be started. Ctrl-C and SIGTERM cancel the turn; a
-second one ends it at once. What the agent has started ends with the run.`,
+It ends with 0 when the turn ended with end_turn and the record is whole on the
+disk, with 1 for any other outcome, and with 69 when the agent cannot be started.
+Ctrl-C and SIGTERM cancel the turn, as --timeout does; a second one ends it at once.
+What the agent has started ends with the run.`,
 		Example: `  steno run --prompt "How many sacks?" --permissions deny -- my-agent --acp
   steno run --prompt-file task.md --cwd ~/mill --fs --permissions allow-once -- node agent.js | jq -r .text
   git diff | steno run --prompt-file - --permissions deny -- my-agent --acp`,
 		Args: atLeastOne("which agent? give its command behind --, such as: steno run --prompt TEXT --permissions deny -- my-agent --acp"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.runAgent(context.WithoutCancel(cmd.Context()), args, &f)
+			return a.runAgent(cmd.Context(), args, &f)
 		},
 	}
 	p := cmd.Flags()
@@ -91,6 +99,7 @@ second one ends it at once. What the agent has started ends with the run.`,
 	p.StringVar(&f.fallback, "ask-fallback", "", "what decides then: deny, allow-once or allow-always (required with ask)")
 	p.BoolVar(&f.fs, "fs", false, "let the agent read and write text files in --cwd through this client")
 	p.BoolVar(&f.terminal, "terminal", false, "let the agent run commands through this client, started in --cwd")
+	p.DurationVar(&f.timeout, "timeout", 0, "cancel what has not ended by then (0: never)")
 	f.record.register(cmd)
 	return cmd
 }
@@ -105,17 +114,28 @@ type runResult struct {
 	Error        string `json:"error,omitempty"`
 }
 
-func (a *app) runAgent(ctx context.Context, command []string, f *runFlags) error {
-	o, err := a.runOptions(command, f)
+// runAgent runs the command. The first signal ends asking, which ends what is done before the agent is
+// started; from then on a run is stopped in good order.
+func (a *app) runAgent(asking context.Context, command []string, f *runFlags) error {
+	if f.timeout < 0 {
+		return a.badValue(fmt.Errorf("--timeout %s: want 0 or more", f.timeout), "timeout")
+	}
+	ctx, stop, done := untilTwoSignals(context.WithoutCancel(asking), f.timeout)
+	defer done()
+	o, err := a.runOptions(asking, stop, command, f)
 	if err != nil {
 		return err
 	}
+	o.Stop = stop
 	var line *nats.Conn
 	if o.Permissions.Policy == headless.Ask {
 		if line, err = dial(a.destination()); err != nil {
 			return fmt.Errorf("run: %w", err)
 		}
 		defer line.Close()
+	}
+	if err := unlessStopped(asking, stop); err != nil {
+		return a.runEnded(headless.Result{}, err, nil)
 	}
 	w, err := a.beginRecord(schema.OpenInfo{Tap: "run", Command: command, Permissions: string(o.Permissions.Policy)}, &f.record)
 	if err != nil {
@@ -124,29 +144,49 @@ func (a *app) runAgent(ctx context.Context, command []string, f *runFlags) error
 	if w == nil && line != nil {
 		return errors.New("run: what is not recorded has no name under which it could be asked about (--permissions ask)")
 	}
-	ctx, stop, done := untilTwoSignals(ctx)
-	defer done()
-	o.Stop = stop
 	if w != nil {
 		o.Journal = w
 	}
-	return a.whileKept(ctx, w, func() error {
+	var result headless.Result
+	did := func() error {
 		if line != nil {
 			approvals, err := intervene.Listen(line, w.Head().Identity)
 			if err != nil {
-				return fmt.Errorf("run: %w", err)
+				return err
 			}
 			defer func() { _ = approvals.Close() }() // the connection closes, too
 			o.Permissions.Approver = approvals
 		}
-		result, err := headless.Run(ctx, o)
+		err := unlessStopped(asking, stop)
+		if err == nil {
+			result, err = headless.Run(ctx, o)
+		}
+		return err
+	}
+	return a.whileKept(ctx, w, did, func(err, kept error) error {
+		if kept != nil && err != nil {
+			err = fmt.Errorf("%w; the record: %w", err, kept)
+		} else if kept != nil {
+			err = fmt.Errorf("the record: %w", kept)
+		}
 		return a.runEnded(result, err, w)
 	})
 }
 
+// unlessStopped is an error if a run was asked to stop before its agent was started.
+func unlessStopped(asking context.Context, stop <-chan struct{}) error {
+	select {
+	case <-stop:
+	case <-asking.Done():
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w before the agent was started", headless.ErrStopped)
+}
+
 // runOptions reads the flags.
-func (a *app) runOptions(command []string, f *runFlags) (o headless.Options, err error) {
-	if o.Prompt, err = a.runPrompt(f); err != nil {
+func (a *app) runOptions(asking context.Context, stop <-chan struct{}, command []string, f *runFlags) (o headless.Options, err error) {
+	if o.Prompt, err = a.runPrompt(asking, stop, f); err != nil {
 		return o, err
 	}
 	if o.Cwd, err = filepath.Abs(f.cwd); err == nil {
@@ -170,13 +210,13 @@ func (a *app) runOptions(command []string, f *runFlags) (o headless.Options, err
 		o.Command = append([]string{path}, command[1:]...)
 	}
 	o.Version, o.FS, o.Terminal = version, f.fs, f.terminal
-	if err, ok := a.err.(*os.File); ok {
-		o.Stderr = err
+	if stderr, ok := a.err.(*os.File); ok {
+		o.Stderr = stderr
 	}
 	return o, nil
 }
 
-func (a *app) runPrompt(f *runFlags) (string, error) {
+func (a *app) runPrompt(asking context.Context, stop <-chan struct{}, f *runFlags) (string, error) {
 	if (f.prompt == "") == (f.promptFile == "") {
 		return "", a.badValue(errors.New("what shall the agent be asked? give one of --prompt and --prompt-file"), "prompt", "prompt-file")
 	}
@@ -195,8 +235,10 @@ func (a *app) runPrompt(f *runFlags) (string, error) {
 		defer func() { _ = file.Close() }() // it was only read
 		from = file
 	}
-	text, err := io.ReadAll(io.LimitReader(from, maxPrompt+1))
+	text, err := readUnlessStopped(asking, stop, io.LimitReader(from, maxPrompt+1))
 	switch {
+	case errors.Is(err, headless.ErrStopped):
+		return "", fmt.Errorf("run: %w: nothing was asked yet", err)
 	case err != nil:
 		err = fmt.Errorf("--prompt-file: %w", err)
 	case len(text) > maxPrompt:
@@ -210,6 +252,25 @@ func (a *app) runPrompt(f *runFlags) (string, error) {
 		return "", a.badValue(err, "prompt-file")
 	}
 	return string(text), nil
+}
+
+// readUnlessStopped reads all, unless the run is asked to stop meanwhile. The read itself cannot be ended
+// then: it ends with the process, which is what follows.
+func readUnlessStopped(asking context.Context, stop <-chan struct{}, from io.Reader) (text []byte, err error) {
+	read := make(chan struct{})
+	var all []byte
+	var failed error
+	go func() {
+		defer close(read)
+		all, failed = io.ReadAll(from)
+	}()
+	select {
+	case <-read:
+		return all, failed
+	case <-stop:
+	case <-asking.Done():
+	}
+	return nil, headless.ErrStopped
 }
 
 func (a *app) runPermissions(f *runFlags) (p headless.Permissions, err error) {
@@ -252,21 +313,39 @@ func (a *app) runEnded(r headless.Result, err error, w *journal.Writer) error {
 	if err != nil {
 		printed.Error = err.Error()
 	}
-	failed := a.out.json(printed)
+	failed := a.runPrinted(printed)
 	switch {
 	case errors.Is(err, tap.ErrStart):
-		return errors.Join(&exitError{exitUnavailable, fmt.Errorf("run: %w", err)}, failed)
+		return errors.Join(&exitError{exitUnavailable, fmt.Errorf("run: %w", visible{err})}, failed)
 	case err != nil:
-		return errors.Join(&exitError{exitRuntime, fmt.Errorf("run: %w", err)}, failed)
+		return errors.Join(&exitError{exitRuntime, fmt.Errorf("run: %w", visible{err})}, failed)
 	case !r.Completed():
 		return errors.Join(&exitError{exitRuntime, fmt.Errorf("run: the turn ended with %s", r.StopReason)}, failed)
 	}
 	return failed
 }
 
-// untilTwoSignals gives what the first signal that asks a command to stop closes, and a context that the
-// second one ends.
-func untilTwoSignals(ctx context.Context) (_ context.Context, stop <-chan struct{}, done func()) {
+// runPrinted prints the result. What a terminal would obey, or nobody would see, stands as JSON escapes it
+// there; elsewhere it is left as it is.
+func (a *app) runPrinted(r runResult) error {
+	if !a.isTerminal(a.stdio.out) {
+		return a.out.json(r)
+	}
+	var line bytes.Buffer
+	if err := (&output{to: &line}).json(r); err != nil {
+		return err
+	}
+	_, err := a.out.Write(escaped(line.Bytes()))
+	return err
+}
+
+// overtime is how long a run may go on behind its timeout, until its context ends: an agent that is
+// cancelled, and is then ended by force, takes less.
+const overtime = 30 * time.Second
+
+// untilTwoSignals gives what the first signal that asks a command to stop closes, or a timeout that is
+// above 0, and a context that the second signal ends, or the timeout with overtime.
+func untilTwoSignals(ctx context.Context, timeout time.Duration) (_ context.Context, stop <-chan struct{}, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, stopSignals()...)
@@ -274,8 +353,14 @@ func untilTwoSignals(ctx context.Context) (_ context.Context, stop <-chan struct
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
+		late, over := make(<-chan time.Time), make(<-chan time.Time)
+		if timeout > 0 {
+			late, over = time.After(timeout), time.After(timeout+overtime)
+		}
 		select {
 		case <-signals:
+			close(first)
+		case <-late:
 			close(first)
 		case <-ctx.Done():
 			return
@@ -283,6 +368,8 @@ func untilTwoSignals(ctx context.Context) (_ context.Context, stop <-chan struct
 		select {
 		case <-signals:
 			cancel(errors.New("a second signal"))
+		case <-over:
+			cancel(errors.New("--timeout"))
 		case <-ctx.Done():
 		}
 	}()

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/steno-io/steno/ingest/headless"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/natstest"
 	"github.com/steno-io/steno/schema/topology"
@@ -147,6 +150,48 @@ func TestASignalCancelsTheTurn(t *testing.T) {
 	require.Equal(t, "I wait.", r.Text)
 }
 
+func TestATimeoutCancelsTheTurn(t *testing.T) {
+	t.Parallel()
+	r, stderr, code := ran(t, runCommand(t, t.TempDir(), "wait", "--permissions", "deny", "--timeout", "2s"))
+	require.Equal(t, exitRuntime, code, stderr)
+	require.Contains(t, []string{"cancelled", ""}, r.StopReason, "an agent that was not there yet had no turn")
+	require.NotEmpty(t, r.StopReason+r.Error)
+}
+
+// A run that is stopped before its agent is started starts none.
+func TestASignalBeforeTheAgent(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	in, typing, err := os.Pipe()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, errors.Join(typing.Close(), in.Close())) }()
+	var out, errs bytes.Buffer
+	code := make(chan int)
+	go func() {
+		code <- run(ctx, []string{"run", "--data", t.TempDir(), "--prompt-file", "-", "--permissions", "deny", "--", "false"}, stdio{in, &out, &errs})
+	}()
+	stop() // nobody types
+	require.Equal(t, exitRuntime, <-code)
+	require.Contains(t, errs.String(), "run: stopped: nothing was asked yet")
+	require.Empty(t, out.String())
+	require.ErrorIs(t, unlessStopped(ctx, nil), headless.ErrStopped)
+	require.NoError(t, unlessStopped(t.Context(), nil))
+}
+
+// A record that could not be kept fails the run, and the result says so.
+func TestARecordThatWasNotKept(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	a := &app{out: &output{to: &out}}
+	kept := errors.New("sync journal: no room")
+	err := a.runEnded(headless.Result{StopReason: "end_turn"}, kept, nil)
+	require.Equal(t, exitRuntime, exitCode(err))
+	require.ErrorIs(t, err, kept)
+	var r runResult
+	printed(t, out.String(), &r)
+	require.Equal(t, runResult{StopReason: "end_turn", Error: "sync journal: no room"}, r)
+}
+
 // Somebody is asked over NATS, and the record says who it was.
 func TestRunAsks(t *testing.T) {
 	t.Parallel()
@@ -208,6 +253,7 @@ func TestRunUsage(t *testing.T) {
 		{"--prompt x --permissions ask --ask-fallback deny --ask-deadline 0s -- agent", "--ask-deadline"},
 		{"--prompt x --permissions ask --ask-fallback deny -- agent", "give --nats or --context"},
 		{"--prompt x --permissions deny --when-full perhaps -- agent", "--when-full"},
+		{"--prompt x --permissions deny --timeout -1s -- agent", "--timeout"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			data := t.TempDir()

@@ -42,6 +42,7 @@ type client struct {
 	asked    int                                // id of the request that waits; -1: none does
 	method   string                             // of it
 	hushed   bool                               // what is asked now is answered cancelled
+	over     bool                               // the story is told: nothing is served any more
 	prompted bool                               // what is said now belongs to the turn
 	open     map[string]context.CancelCauseFunc // the agent's requests that are pending, by id
 	session  Result                             // without its texts
@@ -82,7 +83,7 @@ func (c *client) tell(ctx context.Context) error {
 	c.session.StopReason = word
 	c.mu.Unlock()
 	if !known {
-		return fmt.Errorf("%w %q", ErrStopReason, word)
+		return fmt.Errorf("%w %q", ErrStopReason, cut([]byte(word)))
 	}
 	return nil
 }
@@ -153,6 +154,13 @@ func (c *client) hush() {
 	c.quiet()
 }
 
+// serveNoMore ends the service: what an agent does behind the end of its turn is not done for anybody.
+func (c *client) serveNoMore() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+}
+
 // settle ends what still works for an agent that is gone, and waits for it.
 func (c *client) settle() {
 	c.hush()
@@ -186,9 +194,10 @@ func refusal(e jsontree.Value) error {
 	if !ok {
 		return errors.New(cut(e.Raw()))
 	}
+	message = cut([]byte(message))
 	code := string(e.Get("code").Raw())
 	if code == strconv.Itoa(acp.CodeAuthRequired) {
 		message += "; sign in with the agent first"
 	}
-	return fmt.Errorf("%s (%s)", message, code)
+	return fmt.Errorf("%s (%s)", message, cut([]byte(code)))
 }

@@ -97,6 +97,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	both.Go(func() { c.listen(p.stdout) })
 	both.Go(c.out.run)
 	told := c.tell(ctx)
+	c.serveNoMore()
 	c.hush()
 	c.out.close()
 	kept := p.end(ctx, o.Grace)

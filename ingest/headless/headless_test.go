@@ -51,6 +51,10 @@ func TestOutcomes(t *testing.T) {
 		{"no session id", append(play()[:3], `answer {"session":"s-1"}`), "", ErrAnswer, []string{"names no session"}},
 		{"prompt refused", play("fail -32602 too many sacks"), "", ErrAnswer, []string{"to session/prompt: too many sacks (-32602)"}},
 
+		{"no request that it can read", play(`line {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`), "", ErrAnswer, []string{"to session/prompt: Parse error (-32700)"}},
+		{"a long story", play("fail -32602 " + strings.Repeat("é", 300)), "", ErrAnswer, []string{strings.Repeat("é", 100) + "… (-32602)"}},
+		{"a long story, between characters", play("fail -32602 x" + strings.Repeat("é", 300)), "", ErrAnswer, []string{": x" + strings.Repeat("é", 99) + "… (-32602)"}},
+
 		{"crash at once", []string{"exit 3"}, "", ErrGone, []string{"before it answered initialize with status 3"}},
 		{"crash before a session", append(play()[:3], "exit 4"), "", ErrGone, []string{"before it answered session/new with status 4"}},
 		{"crash in the turn", play("say I am go", "exit 7"), "", ErrGone, []string{"before it answered session/prompt with status 7"}},
@@ -60,6 +64,7 @@ func TestOutcomes(t *testing.T) {
 
 		{"lines that are none", ended("line ", "line Starting…", `line {"a":1}`, "line [1]", `line {"jsonrpc":"2.0","id":99,"result":{}}`, "say Fourteen."), "end_turn", nil, nil},
 		{"a line with CR and BOM", play("say Fourteen.", "line \uFEFF"+`{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}`+"\r"), "end_turn", nil, nil},
+		{"beside other text", play("say Fourteen.", `line 12:01 {"level":"info"} {"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}} INFO done`), "end_turn", nil, nil},
 		{"a batch", play(`line [{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}]`), "end_turn", nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

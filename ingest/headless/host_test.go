@@ -41,6 +41,23 @@ func TestUnadvertisedRequestsAreRefused(t *testing.T) {
 	require.Contains(t, kept(o).data[schema.FromClient], `"message":"this client does not advertise the capability serving this method"`)
 }
 
+// What an agent asks for when its turn has ended nobody does, whether it was advertised or not.
+func TestNothingIsServedBehindTheEnd(t *testing.T) {
+	t.Parallel()
+	o := options(t, nil)
+	o.FS, o.Terminal = true, true
+	o.Command = append(o.Command, ended(`ask fs/write_text_file {"sessionId":"s-1","path":"`+o.Cwd+`/within","content":"x"}`)...)
+	o.Command = append(o.Command,
+		`post 7 fs/write_text_file {"sessionId":"s-1","path":"`+o.Cwd+`/behind","content":"x"}`,
+		`post 8 terminal/create {"sessionId":"s-1","command":"touch","args":["`+o.Cwd+`/started"]}`)
+	_, err := try(t, o)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, kept(o).at("agent", "started"), 0, "it is recorded")
+	files, err := filepath.Glob(o.Cwd + "/*")
+	require.NoError(t, err)
+	require.Equal(t, []string{filepath.Join(o.Cwd, "within")}, files)
+}
+
 // One capability does not bring the other.
 func TestCapabilitiesAreApart(t *testing.T) {
 	t.Parallel()
@@ -287,6 +304,7 @@ func TestTerminalsAreBounded(t *testing.T) {
 	h.killAll()
 	_, bad = h.create(params(t, object{"command": "true"}).reader.Root())
 	require.NotNil(t, bad, "none after the end")
+	require.Contains(t, bad.Message, "the run has ended")
 }
 
 func TestScreen(t *testing.T) {
@@ -296,18 +314,20 @@ func TestScreen(t *testing.T) {
 		pieces    []string
 		want      string
 		truncated bool
+		ended     bool
 	}{
-		"all":                     {8, []string{"abc", "def"}, "abcdef", false},
-		"exactly":                 {6, []string{"abc", "def"}, "abcdef", false},
-		"the end":                 {4, []string{"abc", "def"}, "cdef", true},
-		"long since":              {4, []string{strings.Repeat("x", 1000), "abc"}, "xabc", true},
-		"nothing":                 {0, []string{"abc"}, "", true},
-		"between characters":      {4, []string{"aé😀"}, "😀", true},
-		"in a character":          {5, []string{"é😀"}, "😀", true},
-		"a character in pieces":   {8, []string{"caf\xc3", "\xa9"}, "café", false},
-		"half a character so far": {8, []string{"caf\xc3"}, "caf", false},
-		"no UTF-8":                {8, []string{"a\xffb"}, "a\uFFFDb", false},
-		"no character at all":     {8, []string{"\xbf\xbf\xbf\xbf\xbf"}, "\uFFFD", false},
+		"all":                     {8, []string{"abc", "def"}, "abcdef", false, false},
+		"exactly":                 {6, []string{"abc", "def"}, "abcdef", false, false},
+		"the end":                 {4, []string{"abc", "def"}, "cdef", true, false},
+		"long since":              {4, []string{strings.Repeat("x", 1000), "abc"}, "xabc", true, false},
+		"nothing":                 {0, []string{"abc"}, "", true, false},
+		"between characters":      {4, []string{"aé😀"}, "😀", true, false},
+		"in a character":          {5, []string{"é😀"}, "😀", true, false},
+		"a character in pieces":   {8, []string{"caf\xc3", "\xa9"}, "café", false, false},
+		"half a character so far": {8, []string{"caf\xc3"}, "caf", false, false},
+		"half a character ever":   {8, []string{"caf\xc3"}, "caf\uFFFD", false, true},
+		"no UTF-8":                {8, []string{"a\xffb"}, "a\uFFFDb", false, false},
+		"no character at all":     {8, []string{"\xbf\xbf\xbf\xbf\xbf"}, "\uFFFD", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &screen{limit: test.limit}
@@ -316,7 +336,7 @@ func TestScreen(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, len(p), n)
 			}
-			text, truncated := s.text()
+			text, truncated := s.text(!test.ended)
 			require.Equal(t, test.want, text)
 			require.Equal(t, test.truncated, truncated)
 			require.LessOrEqual(t, len(s.held), 2*test.limit)

@@ -68,7 +68,12 @@ func readLine(from *bufio.Reader, most int) ([]byte, error) {
 func (c *client) line(line []byte) {
 	line = bytes.TrimPrefix(line, bom)
 	end, err := c.reader.Read(line)
-	if err != nil || len(bytes.TrimSpace(line[end:])) > 0 {
+	if err != nil || len(bytes.TrimSpace(line[end:])) > 0 { // a message may share its line, as in a transcript
+		for _, o := range acp.Objects(&c.reader, line) {
+			if _, err := c.reader.Read(line[o[0]:o[1]]); err == nil { // it was read before
+				c.message(c.reader.Root())
+			}
+		}
 		return
 	}
 	v := c.reader.Root()
@@ -97,6 +102,8 @@ func (c *client) message(v jsontree.Value) {
 		c.withdraw(string(params.Get("requestId").Raw()))
 	case !isMethod && id.Given():
 		c.take(string(id.Raw()), v)
+	case !isMethod && id.Present() && v.Get("error").Given():
+		c.take(c.waits(), v) // the agent could not read what it was sent: not even its id
 	}
 }
 
@@ -110,6 +117,16 @@ func (c *client) see(session string) uint32 {
 	return n
 }
 
+// waits is the id of the request that waits; empty if none does.
+func (c *client) waits() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asked < 0 {
+		return ""
+	}
+	return strconv.Itoa(c.asked)
+}
+
 // take gives the answer to the request that waits to who waits.
 func (c *client) take(id string, v jsontree.Value) {
 	c.mu.Lock()
@@ -117,7 +134,7 @@ func (c *client) take(id string, v jsontree.Value) {
 	if c.asked < 0 || id != strconv.Itoa(c.asked) {
 		return
 	}
-	c.asked, c.prompted = -1, false
+	c.asked, c.prompted, c.over = -1, false, c.prompted // a turn that has ended ends the story
 	if session, ok := sessionOf(v.Get("result")); ok && c.method == acp.MethodSessionNew {
 		c.session.SessionID, c.session.Session = session, c.see(session)
 	}
@@ -135,10 +152,14 @@ func (c *client) update(params jsontree.Value) {
 }
 
 // serve answers a request, or has it answered. A client that does not serve a method says so, as it said
-// when it introduced itself.
+// when it introduced itself. Behind the end of the story there is nobody who would.
 func (c *client) serve(id []byte, method string, params jsontree.Value) {
+	c.mu.Lock()
+	over := c.over
+	c.mu.Unlock()
 	o := c.options
 	switch {
+	case over:
 	case method == acp.MethodRequestPermission:
 		c.permission(id, params)
 	case o.FS && method == acp.MethodReadTextFile:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,8 @@ type Permissions struct {
 }
 
 // Approver is who is asked. Ask returns when somebody has decided, or ctx ends, or with the reason why
-// nobody can be asked. It is called by several goroutines.
+// nobody can be asked. A decision approves only what may be allowed once. It is called by several
+// goroutines.
 type Approver interface {
 	Ask(ctx context.Context, q Question) (Decision, error)
 }
@@ -50,8 +52,9 @@ type Approver interface {
 type Question struct {
 	Request string // id of the permission request, as JSON
 	Session string // the agent's id of it
-	CallID  string // of the tool call; empty if the agent names none
+	CallID  string // of the tool call, a number by its text; empty if the agent names none
 	Title   string // of the tool call
+	Once    bool   // the agent offers to allow it once: without that nobody can approve
 }
 
 // Decision is what somebody has decided.
@@ -107,10 +110,20 @@ func (c *client) permission(id []byte, params jsontree.Value) {
 	default:
 		q := Question{Request: string(id)}
 		q.Session, _ = params.Get("sessionId").Text()
-		q.CallID, _ = params.Get("toolCall").Get("toolCallId").Text()
+		q.CallID = callID(params.Get("toolCall").Get("toolCallId"))
+		q.Once = slices.ContainsFunc(options, func(o option) bool { return o.kind == acp.AllowOnce })
 		q.Title, _ = params.Get("toolCall").Get("title").Text()
 		c.later(c.turn, id, func(ctx context.Context) (any, *failure) { return c.consult(ctx, q, options) })
 	}
+}
+
+// callID is the id of a tool call as a transcript has it: a string, or a number by its text.
+func callID(v jsontree.Value) string {
+	if v.Kind() == jsontree.Number {
+		return string(v.Raw())
+	}
+	id, _ := v.Text()
+	return id
 }
 
 // consult asks, and records who decided before the agent is told.
@@ -135,7 +148,11 @@ func (c *client) consult(ctx context.Context, q Question, options []option) (any
 		policy = AllowOnce
 	}
 	if c.options.Journal != nil {
-		if err := c.options.Journal.Control(ctx, schema.TypeDecision, time.Now(), info); err != nil {
+		err := c.options.Journal.Control(ctx, schema.TypeDecision, time.Now(), info)
+		if err != nil && ctx.Err() != nil { // cancelled while the decision waited for its place in the record
+			return outcome("", false), nil
+		}
+		if err != nil {
 			return nil, refuse(acp.CodeInternal, "the decision cannot be recorded: %v", err)
 		}
 	}

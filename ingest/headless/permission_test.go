@@ -118,7 +118,7 @@ func TestAsk(t *testing.T) {
 				})}
 			r, err := try(t, o)
 			require.NoError(t, err)
-			require.Equal(t, Question{Request: `"q1"`, Session: "s-1", CallID: "t1", Title: "Burn the mill"}, asked)
+			require.Equal(t, Question{Request: `"q1"`, Session: "s-1", CallID: "t1", Title: "Burn the mill", Once: true}, asked)
 			require.Contains(t, r.Text, `"optionId":"o-`+test.want+`"`)
 			decided, answered := kept(o).at("decision", test.decision), kept(o).at("client", `"id":"q1"`)
 			require.GreaterOrEqual(t, decided, 0, kept(o).entries)
@@ -166,6 +166,27 @@ func TestADecisionThatCannotBeRecordedIsNone(t *testing.T) {
 	r, err := try(t, o)
 	require.NoError(t, err)
 	require.Equal(t, `["q1": -32603]`, r.Text)
+}
+
+// What is cancelled while its decision waits for room in the record is answered cancelled.
+func TestADecisionThatIsCancelledWhileItIsRecorded(t *testing.T) {
+	t.Parallel()
+	o := options(t, ended("post 7 session/request_permission "+strings.ReplaceAll(wish("allow_always"), `"t1"`, "11"), "hear"))
+	var asked Question
+	o.Permissions = Permissions{Policy: Ask, Deadline: time.Hour, Fallback: Deny,
+		Approver: approver(func(_ context.Context, q Question) (Decision, error) { asked = q; return Decision{}, nil })}
+	h := &client{options: o}
+	ctx, cancel := context.WithCancel(t.Context())
+	kept(o).control = func(schema.FrameType) error { cancel(); return errors.New("no room") }
+	result, bad := h.consult(ctx, Question{Request: "7"}, nil)
+	require.Nil(t, bad)
+	require.Equal(t, outcome("", false), result)
+
+	kept(o).control = nil
+	r, err := try(t, o)
+	require.NoError(t, err)
+	require.Equal(t, Question{Request: "7", Session: "s-1", CallID: "11", Title: "Burn the mill"}, asked, "it cannot be allowed once")
+	require.Equal(t, `[7: {"outcome":{"outcome":"cancelled"}}]`, r.Text)
 }
 
 // Several questions wait at once, and are answered in any order.

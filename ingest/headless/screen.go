@@ -28,12 +28,13 @@ func (s *screen) Write(b []byte) (int, error) {
 }
 
 // text is the end of the output, cut between characters; truncated says that there was more before it.
-// What is not UTF-8 reads as U+FFFD, save the beginning of a character that may still come.
-func (s *screen) text() (text string, truncated bool) {
+// What is not UTF-8 reads as U+FFFD, save the beginning of a character that may still come while the
+// command runs.
+func (s *screen) text(running bool) (text string, truncated bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	end := s.held
-	for i := 1; i < utf8.UTFMax && i <= len(end); i++ {
+	for i := 1; running && i < utf8.UTFMax && i <= len(end); i++ {
 		if b := end[len(end)-i]; utf8.RuneStart(b) {
 			if !utf8.FullRune(end[len(end)-i:]) {
 				end = end[:len(end)-i]

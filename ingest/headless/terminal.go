@@ -50,7 +50,10 @@ func (h *host) create(params jsontree.Value) (any, *failure) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.over || len(h.terminals) >= maxTerminals {
+	if h.over {
+		return nil, refuse(acp.CodeInternal, "the run has ended: no terminal is opened any more")
+	}
+	if len(h.terminals) >= maxTerminals {
 		return nil, refuse(acp.CodeInternal, "%d terminals are not released yet, at most %d", len(h.terminals), maxTerminals)
 	}
 	t, err := startTerminal(cmd, int(min(limit, maxOutput)))
@@ -200,7 +203,7 @@ func (h *host) output(params jsontree.Value) (any, *failure) {
 		return nil, bad
 	}
 	status := t.status() // before the text, which is whole then
-	text, truncated := t.screen.text()
+	text, truncated := t.screen.text(status == nil)
 	answer := object{"output": text, "truncated": truncated}
 	if status != nil {
 		answer["exitStatus"] = status

@@ -3,6 +3,7 @@ package headless
 import (
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/steno-io/steno/schema/wire/acp"
 	"github.com/steno-io/steno/schema/wire/jsontree"
@@ -74,11 +75,15 @@ func outcome(option string, selected bool) object {
 	return object{"outcome": object{"outcome": acp.OutcomeSelected, "optionId": option}}
 }
 
-// cut shortens what a peer said, for an error.
+// cut shortens what a peer said, for an error: to 200 bytes, between characters.
 func cut(text []byte) string {
 	const most = 200
-	if len(text) > most {
-		return string(text[:most]) + "…"
+	if len(text) <= most {
+		return string(text)
 	}
-	return string(text)
+	end := most
+	for end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return string(text[:end]) + "…"
 }

@@ -1,9 +1,12 @@
 package intervene
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -18,18 +21,27 @@ type Approvals struct {
 	sub *nats.Subscription
 
 	mu       sync.Mutex
-	waiting  map[string][]question // by call id, oldest first
-	answered map[string][]byte     // outcomes by intervention id
-	order    []string              // of answered, oldest first
+	waiting  []*question         // oldest first
+	answered map[string]answered // by intervention id
+	order    []string            // of answered, oldest first
 }
 
-type question struct{ decided chan headless.Decision } // of one, which is never waited for
+type question struct {
+	headless.Question
+	decided chan headless.Decision // of one, which is never waited for
+}
+
+// answered is what became of a command.
+type answered struct {
+	command [sha256.Size]byte
+	outcome []byte
+}
 
 var _ headless.Approver = (*Approvals)(nil)
 
 // Listen subscribes to the capture's subject, until Close. It returns when the server has heard of it.
 func Listen(conn *nats.Conn, id schema.Identity) (*Approvals, error) {
-	a := &Approvals{waiting: map[string][]question{}, answered: map[string][]byte{}}
+	a := &Approvals{answered: map[string]answered{}}
 	var err error
 	if a.sub, err = conn.Subscribe(schema.InterveneSubject(id), a.take); err != nil {
 		return nil, fmt.Errorf("listen for interventions: %w", err)
@@ -50,13 +62,9 @@ func (a *Approvals) Close() error {
 
 // Ask implements headless.Approver. A decision that was answered Applied is never lost to the deadline.
 func (a *Approvals) Ask(ctx context.Context, q headless.Question) (headless.Decision, error) {
-	call := q.CallID
-	if call == "" {
-		call = q.Request
-	}
-	mine := question{make(chan headless.Decision, 1)}
+	mine := &question{q, make(chan headless.Decision, 1)}
 	a.mu.Lock()
-	a.waiting[call] = append(a.waiting[call], mine)
+	a.waiting = append(a.waiting, mine)
 	a.mu.Unlock()
 	select {
 	case d := <-mine.decided:
@@ -65,21 +73,20 @@ func (a *Approvals) Ask(ctx context.Context, q headless.Question) (headless.Deci
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for i, w := range a.waiting[call] {
-		if w == mine {
-			a.drop(call, i)
-			return headless.Decision{}, ctx.Err()
-		}
+	if a.drop(mine) {
+		return headless.Decision{}, ctx.Err()
 	}
 	return <-mine.decided, nil
 }
 
-// drop takes a question off the list; a.mu is held.
-func (a *Approvals) drop(call string, i int) {
-	left := append(a.waiting[call][:i:i], a.waiting[call][i+1:]...)
-	if a.waiting[call] = left; len(left) == 0 {
-		delete(a.waiting, call)
+// drop takes a question off the list, and reports whether it was there; a.mu is held.
+func (a *Approvals) drop(q *question) bool {
+	i := slices.Index(a.waiting, q)
+	if i < 0 {
+		return false
 	}
+	a.waiting = slices.Delete(a.waiting, i, i+1)
+	return true
 }
 
 // take answers a message.
@@ -95,19 +102,23 @@ func (a *Approvals) take(m *nats.Msg) {
 	_ = m.Respond(a.apply(c)) // likewise, and gets the first outcome
 }
 
-// apply carries a command out, once, and gives its outcome.
+// apply carries a command out, once, and gives its outcome. Another command under the id of an earlier one
+// is refused: its sender would take the first one's outcome for its own.
 func (a *Approvals) apply(c command) []byte {
+	digest := sha256.Sum256(encode(c))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if first, ok := a.answered[c.ID]; ok {
-		return first
+	if first, ok := a.answered[c.ID]; ok && first.command != digest {
+		return encode(refusal{fmt.Sprintf("read intervention: id %q was another one's: every intervention has its own", c.ID)})
+	} else if ok {
+		return first.outcome
 	}
 	result := encode(a.decide(c))
 	if len(a.order) == maxAnswered {
 		delete(a.answered, a.order[0])
 		a.order = a.order[1:]
 	}
-	a.answered[c.ID] = result
+	a.answered[c.ID] = answered{digest, result}
 	a.order = append(a.order, c.ID)
 	return result
 }
@@ -116,15 +127,35 @@ func (a *Approvals) decide(c command) outcome {
 	if c.Kind.Kind != respond {
 		return outcome{Outcome: "CapabilityNotSupported", Primitive: &primitive{c.Kind.Kind}}
 	}
-	asked := a.waiting[c.Kind.CallID]
-	if len(asked) == 0 {
-		return stale("no tool call %q waits for an approval", c.Kind.CallID)
+	approve := c.Kind.Decision.Decision == "Approve"
+	asked := a.meant(c)
+	switch {
+	case len(asked) == 0:
+		return stale("no tool call %q waits for an approval", cmp.Or(c.Kind.CallID, c.Kind.Request))
+	case len(asked) > 1:
+		return stale("several wait: name the request")
+	case approve && !asked[0].Once:
+		return stale("the agent does not offer to allow this once")
 	}
-	a.drop(c.Kind.CallID, 0)
-	asked[0].decided <- headless.Decision{
-		Approved: c.Kind.Decision.Decision == "Approve", By: c.IssuedBy, Note: c.Kind.Note, Intervention: c.ID,
-	}
+	a.drop(asked[0])
+	asked[0].decided <- headless.Decision{Approved: approve, By: c.IssuedBy, Note: c.Kind.Note, Intervention: c.ID}
 	return applied
+}
+
+// meant are the questions that a command may mean, oldest first. A call id is the agent's own, or the
+// request's, which a transcript shows as the tool's approvalId; only the latter is one of a kind.
+func (a *Approvals) meant(c command) (asked []*question) {
+	k := c.Kind
+	if k.CallID == "" && k.Request == "" {
+		return nil
+	}
+	for _, q := range a.waiting {
+		call := k.CallID == "" || k.CallID == q.CallID || k.CallID == q.Request
+		if call && (k.Session == "" || k.Session == q.Session) && (k.Request == "" || k.Request == q.Request) {
+			asked = append(asked, q)
+		}
+	}
+	return asked
 }
 
 // encode writes an answer, which has nothing that JSON cannot say.

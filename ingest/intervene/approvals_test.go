@@ -53,13 +53,10 @@ type answer struct {
 // ask has a question waiting before it returns.
 func (l *line) ask(ctx context.Context, q headless.Question) <-chan answer {
 	l.t.Helper()
-	count := func() (n int) {
+	count := func() int {
 		l.a.mu.Lock()
 		defer l.a.mu.Unlock()
-		for _, list := range l.a.waiting {
-			n += len(list)
-		}
-		return n
+		return len(l.a.waiting)
 	}
 	before := count()
 	c := make(chan answer, 1)
@@ -76,7 +73,7 @@ func TestApprovals(t *testing.T) {
 	l := listen(t)
 	require.Equal(t, `{"outcome":"StaleTarget","detail":"no tool call \"t1\" waits for an approval"}`, l.say(approve("1", "t1", "Approve")))
 
-	asked := l.ask(t.Context(), headless.Question{Request: "7", CallID: "t1"})
+	asked := l.ask(t.Context(), headless.Question{Request: "7", CallID: "t1", Once: true})
 	require.Equal(t, `{"outcome":"StaleTarget","detail":"no tool call \"t1\" waits for an approval"}`, l.say(approve("1", "t1", "Approve")),
 		"a repeated id gets the first outcome, and does nothing")
 	require.Equal(t, `{"outcome":"Applied"}`, l.say(approve("2", "t1", "Approve")))
@@ -98,32 +95,72 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// Of two questions about one tool call the older one is answered first; one that has gone is none.
-func TestQuestionsInTheirOrder(t *testing.T) {
+func named(id, members, decision string) string {
+	return fmt.Sprintf(`{"id":%q,"kind":{"kind":"RespondToApproval",%s,"decision":{"decision":%q}}}`, id, members, decision)
+}
+
+// Of several questions that a command may mean it must say which; one that has gone is none.
+func TestWhichQuestionIsMeant(t *testing.T) {
 	t.Parallel()
 	l := listen(t)
 	ctx, leave := context.WithCancel(t.Context())
-	first := l.ask(ctx, headless.Question{CallID: "t1"})
-	second := l.ask(t.Context(), headless.Question{CallID: "t1"})
-	third := l.ask(t.Context(), headless.Question{CallID: "t1"})
+	const several = `{"outcome":"StaleTarget","detail":"several wait: name the request"}`
+	first := l.ask(ctx, headless.Question{Request: "1", Session: "a", CallID: "t1", Once: true})
+	second := l.ask(t.Context(), headless.Question{Request: "2", Session: "a", CallID: "t1", Once: true})
+	third := l.ask(t.Context(), headless.Question{Request: `"3"`, Session: "b", CallID: "t1", Once: true})
+	require.Equal(t, several, l.say(approve("1", "t1", "Approve")))
+	require.Equal(t, several, l.say(named("2", `"call_id":"t1","session":"a"`, "Approve")))
+	require.Equal(t, `{"outcome":"Applied"}`, l.say(named("3", `"call_id":"t1","session":"b"`, "Deny")))
+	require.False(t, (<-third).d.Approved)
+	require.Contains(t, l.say(named("4", `"call_id":"t1","request":"3"`, "Approve")), "no tool call")
+	nameless := l.ask(ctx, headless.Question{Request: "9", Session: "c", Once: true})
+	require.Contains(t, l.say(named("nobody", `"session":"c"`, "Approve")), "no tool call", "it says of nothing what it means")
+	require.Contains(t, l.say(named("5", `"request":"4"`, "Approve")), `no tool call \"4\"`)
 	leave()
 	require.ErrorIs(t, (<-first).err, context.Canceled)
-	require.Equal(t, `{"outcome":"Applied"}`, l.say(approve("1", "t1", "Approve")))
-	require.Equal(t, `{"outcome":"Applied"}`, l.say(approve("2", "t1", "Deny")))
+	require.ErrorIs(t, (<-nameless).err, context.Canceled)
+	require.Equal(t, `{"outcome":"Applied"}`, l.say(approve("6", "t1", "Approve")))
 	require.True(t, (<-second).d.Approved)
-	require.False(t, (<-third).d.Approved)
+
+	fourth := l.ask(t.Context(), headless.Question{Request: `"4"`, Session: "a", CallID: "t1", Once: true})
+	fifth := l.ask(t.Context(), headless.Question{Request: "5", Session: "a", CallID: "t1", Once: true})
+	require.Equal(t, `{"outcome":"Applied"}`, l.say(approve("7", "5", "Approve")), "as the transcript shows it")
+	require.True(t, (<-fifth).d.Approved)
+	require.Equal(t, `{"outcome":"Applied"}`, l.say(named("8", `"request":"\"4\""`, "Deny")))
+	require.False(t, (<-fourth).d.Approved)
 	require.Empty(t, l.a.waiting)
+}
+
+// What cannot be allowed once nobody approves: it goes on waiting.
+func TestApprovalOfWhatIsNotOffered(t *testing.T) {
+	t.Parallel()
+	l := listen(t)
+	asked := l.ask(t.Context(), headless.Question{Request: "1", CallID: "t1"})
+	require.Equal(t, `{"outcome":"StaleTarget","detail":"the agent does not offer to allow this once"}`, l.say(approve("1", "t1", "Approve")))
+	require.Equal(t, `{"outcome":"Applied"}`, l.say(approve("2", "t1", "Deny")))
+	require.False(t, (<-asked).d.Approved)
+}
+
+func TestAnIDIsOneInterventions(t *testing.T) {
+	t.Parallel()
+	l := listen(t)
+	asked := l.ask(t.Context(), headless.Question{Request: "1", CallID: "t1", Once: true})
+	require.Contains(t, l.say(approve("1", "t0", "Approve")), "StaleTarget")
+	require.Equal(t, `{"error":"read intervention: id \"1\" was another one's: every intervention has its own"}`, l.say(approve("1", "t1", "Approve")))
+	require.Equal(t, `{"outcome":"Applied"}`, l.say(approve("2", "t1", "Approve")))
+	require.Contains(t, l.say(approve("2", "t1", "Deny")), `{"error":`)
+	require.True(t, (<-asked).d.Approved)
 }
 
 // Whoever was told Applied has decided, however close the deadline was.
 func TestDeadlineAgainstDecision(t *testing.T) {
 	t.Parallel()
-	a := &Approvals{waiting: map[string][]question{}, answered: map[string][]byte{}}
+	a := &Approvals{answered: map[string]answered{}}
 	for i := range 200 {
 		ctx, end := context.WithCancel(t.Context())
 		c := make(chan answer, 1)
 		go func() {
-			d, err := a.Ask(ctx, headless.Question{CallID: "t1"})
+			d, err := a.Ask(ctx, headless.Question{CallID: "t1", Once: true})
 			c <- answer{d, err}
 		}()
 		go end()
@@ -140,7 +177,7 @@ func TestDeadlineAgainstDecision(t *testing.T) {
 
 func TestOutcomesAreForgottenInTheEnd(t *testing.T) {
 	t.Parallel()
-	a := &Approvals{waiting: map[string][]question{}, answered: map[string][]byte{}}
+	a := &Approvals{answered: map[string]answered{}}
 	for i := range maxAnswered + 10 {
 		var c command
 		c.ID, c.Kind.Kind = fmt.Sprint(i), "Cancel"

@@ -19,11 +19,13 @@ const (
 
 // command is a message on the subject. Kinds and fields are those of the neutral primitives.
 type command struct {
-	ID       string `json:"id"` // the sender's; a repeated one is answered with the first outcome
+	ID       string `json:"id"` // the sender's; a command that is repeated is answered with the first outcome
 	IssuedBy string `json:"issued_by"`
 	Kind     struct {
 		Kind     string `json:"kind"`
-		CallID   string `json:"call_id"`
+		CallID   string `json:"call_id"` // the agent's id of the tool call, or Request
+		Session  string `json:"session"` // the agent's id of it; empty: any
+		Request  string `json:"request"` // id of the permission request, as JSON; empty: any
 		Decision struct {
 			Decision string `json:"decision"`
 		} `json:"decision"`

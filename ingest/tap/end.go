@@ -8,10 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// end is one end of a pipe, socket or terminal that is waited for by poll. The client's ends are
-// shared with other processes, whose open file they are: making them non-blocking would change them
-// for those too. So a write to a shared end is at most atomicWrite long: it
-// cannot block after poll.
+// end is one end of a pipe, socket or terminal that is waited for by poll. The client's ends are shared
+// with other processes, whose open file they are: making them non-blocking would change them for those
+// too. So a write to a shared end is at most atomicWrite long: it cannot block after poll.
 type end struct {
 	fd  int
 	own bool

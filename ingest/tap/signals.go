@@ -46,8 +46,9 @@ func ends(s os.Signal) bool {
 	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP || s == syscall.SIGQUIT
 }
 
-// passOn gives a signal to the agent. What a terminal's keys send goes to the whole foreground
-// process group, so the agent has it already, unless it has a group of its own, and many agents take a second Ctrl-C for "at once".
+// passOn gives a signal to the agent. What a terminal's keys send goes to the whole foreground process
+// group, so the agent has it already, unless it has a group of its own, and many agents take a second
+// Ctrl-C for "at once".
 func (c *conversation) passOn(s syscall.Signal) {
 	fromKeys := s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTSTP
 	if !fromKeys || c.agent.group || !inForeground() {

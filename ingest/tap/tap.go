@@ -56,8 +56,8 @@ type Result struct {
 }
 
 // Run starts the agent and returns when it has exited and its output was passed on. Signals that the
-// process gets meanwhile, or those of Options.Signals, go to the agent. When ctx ends, or the journal fails, the agent is ended and
-// the cause returned, with the agent's result.
+// process gets meanwhile, or those of Options.Signals, go to the agent. When ctx ends, or the journal
+// fails, the agent is ended and the cause returned, with the agent's result.
 //
 // An agent whose tap is killed reads the end of its input, as when its client dies. It gets no
 // signal for that (Linux's parent-death signal is bound to the thread that started the child, not to

@@ -68,10 +68,10 @@ func (x *fold) chunk(s *session, l *lane, kind acp.Stream, update jsontree.Value
 	if !isText {
 		o.AddPart(x.part(content))
 	} else if index := o.AddText(text); text != "" && kind.Role != schema.User {
-		x.stamp.Emit(s.ordinal, x.source(s), delta(kind, o, index, text), true, x.here, (flags | x.flags | l.flags).List())
+		x.give(s, delta(kind, o, index, text), true, x.here, flags|x.flags|l.flags)
 	}
 	if !o.Empty() && kind.Role != schema.User {
-		o.payloads = nil
+		o.forget()
 	}
 	return true
 }
@@ -92,6 +92,9 @@ func (x *fold) keep(o *stream, variant string, update jsontree.Value) {
 	o.size += len(payload) + 1
 	o.payloads = append(o.payloads, payload)
 }
+
+// forget drops the payloads: the message itself says what they did.
+func (o *stream) forget() { o.payloads, o.size = nil, 0 }
 
 func delta(kind acp.Stream, o *stream, index uint64, text string) schema.Kind {
 	if kind.Channel == schema.Thought {

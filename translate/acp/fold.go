@@ -3,6 +3,8 @@ package acp
 import (
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/jsontree"
 	"github.com/steno-io/steno/translate"
@@ -98,7 +100,18 @@ func (x *fold) emit(s *session, kind schema.Kind, frames []schema.Range, flags t
 	if len(x.shared) > 0 {
 		x.name(frames)
 	}
-	x.stamp.Emit(s.ordinal, x.source(s), kind, false, frames, flags.List())
+	x.give(s, kind, false, frames, flags)
+}
+
+// give stamps an event with its session, and with the subagent whose session that is.
+func (x *fold) give(s *session, kind schema.Kind, ephemeral bool, frames []schema.Range, flags translate.FlagSet) {
+	if s.agent != uuid.Nil {
+		x.stamp.As(s.agent, roleSubagent)
+	}
+	x.stamp.Emit(s.ordinal, x.source(s), kind, ephemeral, frames, flags.List())
+	if s.agent != uuid.Nil {
+		x.stamp.As(uuid.Nil, roleAgent)
+	}
 }
 
 // name notes that the shared ones of these frames have an event.

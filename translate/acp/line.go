@@ -2,8 +2,6 @@ package acp
 
 import (
 	"bytes"
-	"errors"
-	"io"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/acp"
@@ -51,48 +49,24 @@ type piece struct {
 }
 
 // pieces cuts a line that is not one JSON value into its JSON-RPC objects and what stands before,
-// between and behind them; nil if it has none. A value that the line's end cuts off is torn: what is
-// inside it is no frame. Every byte is read at most twice.
+// between and behind them; nil if it has none.
 func (x *fold) pieces(data []byte) (pieces []piece) {
+	objects := acp.Objects(&x.reader, data)
+	if objects == nil {
+		return nil
+	}
 	noise := 0 // start of what is no object
-	found := false
-	for at := 0; ; {
-		brace := bytes.IndexByte(data[at:], '{')
-		if brace < 0 {
-			break
-		}
-		at += brace
-		end, err := x.reader.Read(data[at:])
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil || !isRPC(x.reader.Root()) {
-			at += max(end, 1)
-			continue
-		}
-		if text := data[noise:at]; !translate.Blank(text) {
+	for _, o := range objects {
+		if text := data[noise:o[0]]; !translate.Blank(text) {
 			pieces = append(pieces, piece{data: text})
 		}
-		pieces = append(pieces, piece{data: data[at : at+end], object: true})
-		at += end
-		noise, found = at, true
-	}
-	if !found {
-		return nil
+		pieces = append(pieces, piece{data: data[o[0]:o[1]], object: true})
+		noise = o[1]
 	}
 	if text := data[noise:]; !translate.Blank(text) {
 		pieces = append(pieces, piece{data: text})
 	}
 	return pieces
-}
-
-// isRPC reports whether a value is a JSON-RPC object. The jsonrpc member is not asked for: real
-// clients leave it out.
-func isRPC(v jsontree.Value) bool {
-	if v.Get("method").Kind() == jsontree.String {
-		return true
-	}
-	return !v.Get("method").Present() && v.Get("id").Present() && (v.Get("result").Present() || v.Get("error").Present())
 }
 
 // message folds a JSON value: an object, or a batch of nothing but JSON-RPC objects.
@@ -116,7 +90,7 @@ func isBatch(v jsontree.Value) bool {
 	}
 	batch := false
 	for element := range v.Children() {
-		if batch = isRPC(element); !batch {
+		if batch = acp.IsRPC(element); !batch {
 			break
 		}
 	}
@@ -137,7 +111,7 @@ func (x *fold) textFlags() translate.FlagSet {
 func (x *fold) object(v jsontree.Value) {
 	method, isMethod := v.Get("method").Bytes()
 	switch {
-	case !isRPC(v):
+	case !acp.IsRPC(v):
 		x.rawHere(x.sessions[0], sourceNotRPC, x.value(v), 0)
 	case !isMethod:
 		x.answer(v)

@@ -66,6 +66,7 @@ func (x *fold) endTurn(s *session, v jsontree.Value, key requestKey, source stri
 	stop, known := stopOf(v)
 	i := max(0, slices.IndexFunc(s.prompts, func(p prompt) bool { return p.key == key }))
 	if i == 0 {
+		s.working = false // an idle state behind it ends nothing more
 		x.closeStreams(s, s.live, schema.BoundaryTurnEnd, 0)
 		if stop.Reason == schema.StopCancelled {
 			x.interruptTools(s, s.live, nil)

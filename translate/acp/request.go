@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"strconv"
+
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/acp"
 	"github.com/steno-io/steno/schema/wire/jsontree"
@@ -219,7 +221,7 @@ func (x *fold) adopt(s *session, t *tool, from *lane) {
 
 // clientAnswer folds the client's answer to the agent: a decision, a refusal, or what it asked for.
 func (x *fold) clientAnswer(v jsontree.Value, r *request) {
-	refused := string(v.Get("error").Get("code").Raw()) == "-32601"
+	refused := string(v.Get("error").Get("code").Raw()) == strconv.Itoa(acp.CodeMethodNotFound)
 	switch {
 	case refused:
 		x.refused(v, r)
@@ -236,7 +238,9 @@ func (x *fold) refused(v jsontree.Value, r *request) {
 	dst := schema.AppendString([]byte(`{"method":`), r.method)
 	dst = append(dst, `,"params":`...)
 	dst = append(dst, r.params...)
-	dst = append(dst, `,"code":-32601,"reason":`...)
+	dst = append(dst, `,"code":`...)
+	dst = strconv.AppendInt(dst, acp.CodeMethodNotFound, 10)
+	dst = append(dst, `,"reason":`...)
 	dst = schema.AppendString(dst, reason)
 	x.rawHere(r.s, sourceRefused+r.method, append(dst, '}'), r.s.agentFlags())
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/jsontree"
 	"github.com/steno-io/steno/translate"
@@ -24,7 +26,14 @@ type session struct {
 	tools    map[string]int       // tools opened under a peer's id
 	title    string
 	cwd      string
+	agent    uuid.UUID // whose it is: a subagent; nil: the connection's own
 }
+
+// Roles of agents in events.
+const (
+	roleAgent    = "agent"
+	roleSubagent = "subagent"
+)
 
 // prompt is a prompt whose turn has not ended.
 type prompt struct {

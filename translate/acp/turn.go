@@ -136,14 +136,17 @@ func background(state jsontree.Value) map[string]bool {
 }
 
 // subagent folds what a session says of one that it began: who that is, and how far it is. The child's
-// turn ends with its state, whether it says so itself or, as in version 1, only its parent does. ok is
-// false if the update does not name it.
+// turn ends with its state, whether it says so itself or, as in version 1, only its parent does. From here
+// on the child's events are the subagent's. ok is false if the update does not name it.
 func (x *fold) subagent(s *session, update jsontree.Value, flags translate.FlagSet) (ok bool) {
 	id, ok := update.Get("sessionId").Text()
 	if !ok {
 		return false
 	}
 	child := x.seen(id)
+	if child != s {
+		child.agent = x.id.UUID("subagent/" + id)
+	}
 	patch(&child.title, update.Get("title"))
 	if patch(&child.cwd, update.Get("cwd")); child.cwd == "" {
 		child.cwd = s.cwd

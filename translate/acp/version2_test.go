@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
@@ -119,4 +120,33 @@ func TestWhatAListShowsOfASubagent(t *testing.T) {
 		require.Equal(t, schema.About{Title: "Helper", Cwd: "/w", Status: schema.StatusOpen}, fold.About(2), version)
 		require.Equal(t, schema.About{Cwd: "/o", Status: schema.StatusOpen}, fold.About(3), version)
 	}
+}
+
+// What a child says, live and for good, is the subagent's from where its parent tells of it; what its
+// parent says, of it too, is the parent's.
+func TestASubagentHasAnAgentIDOfItsOwn(t *testing.T) {
+	child := func(line string) string { return strings.Replace(line, `"sessionId":"s1"`, `"sessionId":"c"`, 1) }
+	events := foldBegun(
+		child(update("agent_message_chunk", `,"messageId":"m0","content":{"type":"text","text":"unknown yet"}`)),
+		update("subagent_update", `,"sessionId":"s1"`), update("subagent_update", `,"sessionId":"c","title":"Helper","state":{"state":"running"}`),
+		child(update("agent_message_chunk", `,"messageId":"m1","content":{"type":"text","text":"by pieces"}`)),
+		child(update("agent_message", `,"messageId":"m2","content":[{"type":"text","text":"whole"}]`)),
+		update("agent_message_chunk", `,"messageId":"m1","content":{"type":"text","text":"of the parent"}`),
+		child(update("state_update", idleEndTurn)), update("state_update", idleEndTurn),
+	)
+	agent, own, parents := events[len(events)-4].AgentID, 0, 0
+	require.Equal(t, uuid.Version(5), agent.Version())
+	for i, e := range events {
+		if e.Session == 2 && i > 0 {
+			require.Equal(t, agent, e.AgentID, e.Kind)
+			require.Equal(t, "subagent", e.AgentRole)
+			own++
+			continue
+		}
+		require.Equal(t, uuid.Nil, e.AgentID, e.Kind)
+		require.Equal(t, "agent", e.AgentRole)
+		parents++
+	}
+	require.Equal(t, 7, own, "three messages, two deltas, a state, a Stop")
+	require.Equal(t, 7, parents)
 }

@@ -13,8 +13,8 @@ import (
 
 // whole folds an upsert of a message: what it says is all that the message says, until chunks add to it.
 // One that gives no content, or none to a message that is not open, only stands for itself. A message
-// that was stored is not opened anew: its next revision comes whole, unless it says the same. ok is false if the upsert cannot be
-// read.
+// that was stored is not opened anew: its next revision comes whole, unless it says the same. ok is false
+// if the upsert cannot be read.
 func (x *fold) whole(s *session, l *lane, kind acp.Stream, update jsontree.Value, flags translate.FlagSet) (ok bool) {
 	variant := wholeVariant(kind)
 	id, content := string(idText(update.Get("messageId"))), update.Get("content")
@@ -41,13 +41,13 @@ func (x *fold) whole(s *session, l *lane, kind acp.Stream, update jsontree.Value
 	o.AddFrame(x.seq)
 	piece := x.restate(o, content)
 	if piece != nil && kind.Role != schema.User {
-		x.stamp.Emit(s.ordinal, x.source(s), piece, true, x.here, (flags | x.flags | l.flags).List())
+		x.give(s, piece, true, x.here, flags|x.flags|l.flags)
 	}
 	switch {
 	case o.Empty(), kind.Role == schema.User:
 		x.keep(o, variant, update)
 	default:
-		o.payloads = nil
+		o.forget()
 	}
 	return true
 }
@@ -76,7 +76,8 @@ func readable(content jsontree.Value) bool {
 }
 
 // restate makes the content all that the message says, and gives the piece of text that is new about it;
-// nil if there is none. Where the text goes on from what was said, that is the rest of it.
+// nil if there is none. Where the text goes on from what was said, that is the rest of it. Parts that are
+// no text were never told live, so that to take them back alone takes no index.
 func (x *fold) restate(o *stream, content jsontree.Value) schema.Kind {
 	kind, was, mixed := acp.Stream{Role: o.Role, Channel: o.Channel}, o.Text(), o.Mixed()
 	text, plain := blocksText(content)
@@ -87,8 +88,8 @@ func (x *fold) restate(o *stream, content jsontree.Value) schema.Kind {
 		return nil
 	}
 	reset := o.Next() > 0
-	var index uint64
-	if reset || text != "" {
+	index := o.Next()
+	if o.Continue(""); reset || text != "" {
 		index = o.Clear()
 	}
 	for block := range content.Children() {
