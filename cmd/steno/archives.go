@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +16,7 @@ import (
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink/archive"
+	"github.com/steno-io/steno/sink/archive/s3"
 )
 
 // archiveFlag lets a command read frames that were archived and given back.
@@ -25,6 +28,8 @@ func (a *app) archiveFlag(cmd *cobra.Command) {
 type archives struct {
 	js    func() jetstream.JetStream
 	named string // by the user; empty: the one that a capture was given back to
+	// otherwise is where that one is not there; empty: none is.
+	otherwise string
 
 	mu     sync.Mutex
 	opened map[string]archive.Store
@@ -43,17 +48,32 @@ func (r *archives) open(ctx context.Context, id schema.Identity) (archive.Store,
 		if err != nil {
 			return nil, err
 		}
-		if place = returned.Archive; place == "" {
+		if place = cmp.Or(returned.Archive, r.otherwise); place == "" {
 			return nil, errors.New("nothing says which archive has them: --archive names one")
 		}
 	}
+	store, err := r.at(ctx, place)
+	if errors.Is(err, fs.ErrNotExist) && r.otherwise != "" && r.otherwise != place {
+		return r.at(ctx, r.otherwise)
+	}
+	return store, err
+}
+
+// at opens the archive of a name. The error wraps fs.ErrNotExist if there is none, and topology.ErrAway if it may be
+// opened later.
+func (r *archives) at(ctx context.Context, place string) (archive.Store, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if store := r.opened[place]; store != nil {
 		return store, nil
 	}
-	store, _, err := openArchive(ctx, place)
+	store, err := readArchive(ctx, place)
 	if err != nil {
+		var wrong *exitError // the name is no archive's
+		var unread *fs.PathError
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, s3.ErrAddress) && (!errors.As(err, &wrong) || errors.As(err, &unread)) {
+			err = fmt.Errorf("%w: %w", topology.ErrAway, err)
+		}
 		return nil, fmt.Errorf("%w (--archive names the archive, if it is elsewhere by now)", err)
 	}
 	if r.opened == nil {
@@ -61,6 +81,12 @@ func (r *archives) open(ctx context.Context, id schema.Identity) (archive.Store,
 	}
 	r.opened[place] = store
 	return store, nil
+}
+
+// readArchive opens an archive for reading by its name.
+func readArchive(ctx context.Context, place string) (archive.Store, error) {
+	store, _, err := openArchive(ctx, place)
+	return store, err
 }
 
 // stored is where the session's frames are: on the streams, and what was given back, in archives.

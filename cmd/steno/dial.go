@@ -15,6 +15,7 @@ import (
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/ingest/publish"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/translate/stage"
 )
 
 // errUnreachable marks a NATS that does not answer.
@@ -42,6 +43,7 @@ func (a *app) holderOptions(kind holder.Kind) (holder.Options, error) {
 	interval, err := a.syncInterval()
 	return holder.Options{
 		Dir: a.dir(), Kind: kind, Version: version, Catalogue: protocols(), SyncInterval: interval, Dial: dial, Log: a.log,
+		Returned: func(js jetstream.JetStream) stage.Returned { return returned(js, "") },
 	}, err
 }
 

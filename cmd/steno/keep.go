@@ -4,22 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
-	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/archive"
 	"github.com/steno-io/steno/sink/archive/keeper"
+	"github.com/steno-io/steno/translate/stage"
 )
 
 // keepFlags say whether captures are sealed by themselves, where to, and what is given back then.
 type keepFlags struct {
 	to   archiveFlags
 	idle time.Duration
+	back string // as --give-back says it
 	keep time.Duration
 	key  string
 }
@@ -31,14 +32,23 @@ func (f *keepFlags) register(cmd *cobra.Command) {
 	p := cmd.Flags()
 	f.to.register(p, "seal captures by itself into this archive: a directory, or s3://bucket/prefix")
 	p.DurationVar(&f.idle, "seal-idle", keeper.DefaultIdle, "with --archive: how long a capture that has not ended must have been silent")
-	p.DurationVar(&f.keep, "give-back", 0, "with --archive: take what is sealed, and was stored so long ago, at least 1h, from the streams (0: nothing)")
+	p.StringVar(&f.back, "give-back", "0", "with --archive: take what is sealed, and was stored so long ago, such as 30d, at least 1h, from the streams (0: nothing)")
 	p.StringVar(&f.key, "signing-key", "", "with --archive: file with the private key, or the key itself")
 }
 
 func (a *app) checkKeep(f *keepFlags) error {
+	if f.to.place == "" {
+		for _, flag := range []string{"seal-idle", "signing-key", "object-lock", "object-lock-mode", "legal-hold"} {
+			if a.given(flag) {
+				return usage("--%s: it is for --archive", flag)
+			}
+		}
+	}
+	var ok bool
+	if f.keep, ok = sink.ParsePeriod(f.back); !ok {
+		return a.badValue(fmt.Errorf("--give-back %q: want how long, such as 30d or 720h", f.back), "give-back")
+	}
 	switch {
-	case f.to.place == "" && a.given("seal-idle"):
-		return usage("--seal-idle: it is for --archive")
 	case f.to.place == "" && f.keep != 0:
 		return a.badValue(errors.New("--give-back: nothing is given back that is not sealed: give --archive"), "give-back")
 	case f.idle <= 0:
@@ -74,7 +84,7 @@ func (a *app) keeping(ctx context.Context, f *keepFlags) (*keeping, error) {
 	if k.store, err = a.createArchive(ctx, &to); err != nil {
 		return nil, err
 	}
-	k.o = keeper.Options{Store: k.store, Place: k.place, Key: key, Idle: f.idle, Keep: f.keep, Log: a.log}
+	k.o = keeper.Options{Store: k.store, Open: readArchive, Place: k.place, Key: key, Idle: f.idle, Keep: f.keep, Log: a.log}
 	return k, nil
 }
 
@@ -85,9 +95,11 @@ func (k *keeping) run(ctx context.Context, js jetstream.JetStream, ledger keeper
 	return keeper.New(o).Run(ctx)
 }
 
-// returned gives frames that were given back, out of an archive.
-func returned(store archive.Store) func(context.Context, schema.Identity, uint64, uint64) iter.Seq2[schema.Frame, error] {
-	return archive.Joined{Open: func(context.Context, schema.Identity) (archive.Store, error) { return store, nil }}.Between
+// returned gives frames that were given back, out of the archive that a capture's were given back to; where that is
+// not there, out of another one, if one is named.
+func returned(js jetstream.JetStream, otherwise string) stage.Returned {
+	r := &archives{js: func() jetstream.JetStream { return js }, otherwise: otherwise}
+	return archive.Joined{Open: r.open}.Between
 }
 
 // connectKeeper connects to a destination as keeper.Options wants it; close the connection at the end.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/natstest"
 	"github.com/steno-io/steno/schema/topology"
 )
 
@@ -66,7 +69,40 @@ func giveBack(t *testing.T, data, place string) {
 	_, id, err := schema.ParseSubject(last.Subject)
 	require.NoError(t, err)
 	require.NoError(t, topology.WriteReturned(minute(t), js, id, topology.Returned{Frame: 22, Archive: place}))
-	require.NoError(t, topology.Purge(minute(t), js, topology.Raw, last.Subject, last.Seq))
+	require.NoError(t, topology.Purge(minute(t), js, topology.Raw, last.Subject, last.Seq, func(topology.Message) error { return nil }))
+}
+
+// TestTheArchiveThatHasThem is the one that the frames were given back to, before the one that is sealed into now.
+func TestTheArchiveThatHasThem(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	id := schema.Identity{Namespace: "n", Workflow: "w", Run: "r", Attempt: 1}
+	first, now := t.TempDir(), t.TempDir()
+	r := &archives{js: func() jetstream.JetStream { return s.JS }}
+	_, err := r.open(minute(t), id)
+	require.ErrorContains(t, err, "nothing says which archive has them")
+	r.otherwise = now
+	store, err := r.open(minute(t), id)
+	require.NoError(t, err)
+	require.Equal(t, now, store.String())
+	require.NoError(t, topology.WriteReturned(minute(t), s.JS, id, topology.Returned{Frame: 9, Archive: first}))
+	store, err = r.open(minute(t), id)
+	require.NoError(t, err)
+	require.Equal(t, first, store.String())
+
+	require.NoError(t, os.Remove(first))
+	r.opened = nil
+	store, err = r.open(minute(t), id)
+	require.NoError(t, err)
+	require.Equal(t, now, store.String(), "it is not there, and was perhaps moved")
+	r.otherwise, r.opened = "", nil
+	_, err = r.open(minute(t), id)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NotErrorIs(t, err, topology.ErrAway, "which asking again does not mend")
+	require.NoError(t, os.WriteFile(first, []byte("neither"), 0o600))
+	_, err = r.open(minute(t), id)
+	require.ErrorContains(t, err, "is neither an archive's directory nor a bundle")
+	require.NotErrorIs(t, err, topology.ErrAway)
 }
 
 func TestKeepSaysWhatItNeeds(t *testing.T) {
@@ -74,7 +110,14 @@ func TestKeepSaysWhatItNeeds(t *testing.T) {
 		{"up --give-back 24h", "nothing is given back that is not sealed: give --archive"},
 		{"up --archive x --give-back 1m", "--give-back 1m0s: want at least 1h0m0s, or 0"},
 		{"up --archive x --seal-idle -1s", "want more than 0"},
+		{"up --archive x --give-back soon", "want how long, such as 30d or 720h"},
+		{"up --archive x --give-back 0.01d", "want at least 1h0m0s, or 0"},
+		{"up --give-back 30d", "nothing is given back that is not sealed: give --archive"},
 		{"up --seal-idle 1m", "it is for --archive"},
+		{"up --signing-key x", "--signing-key: it is for --archive"},
+		{"up --object-lock 30d", "--object-lock: it is for --archive"},
+		{"up --object-lock-mode compliance", "--object-lock-mode: it is for --archive"},
+		{"up --legal-hold", "--legal-hold: it is for --archive"},
 		{"worker sink --nats nats://127.0.0.1:1 --ledger postgres://x --archive x", "all sinks need the same --signing-key"},
 	} {
 		_, stderr, code := runHere(t, strings.Fields(tt.args)...)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/sink/sqlite"
+	"github.com/steno-io/steno/translate/stage"
 )
 
 func (a *app) upCommand() *cobra.Command {
@@ -33,7 +34,7 @@ out of the archive and compared; commands read it there then.`,
 		Example: `  steno up
   steno up --listen 127.0.0.1:0
   steno up --data ./transcripts --sync 1s
-  steno up --archive /srv/archive --give-back 720h`,
+  steno up --archive /srv/archive --give-back 30d`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), &f, &k) },
 	}
@@ -52,8 +53,7 @@ func (a *app) up(ctx context.Context, f *consoleFlags, k *keepFlags) error {
 		return err
 	}
 	if kept != nil {
-		a.archive = kept.place // for the console
-		options.Returned = returned(kept.store)
+		options.Returned = func(js jetstream.JetStream) stage.Returned { return returned(js, kept.place) }
 		options.Keep = func(ctx context.Context, js jetstream.JetStream, ledger *sqlite.Ledger) error {
 			return kept.run(ctx, js, ledger, nil)
 		}

@@ -42,7 +42,7 @@ waste work and do no harm. The streams must be there: steno streams apply.`,
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the worker's name, unlike every other's (default: the host's and a random part)")
-	cmd.Flags().StringVar(&place, "archive", "", "archive to fold frames from that were given back, where a snapshot cannot be used")
+	cmd.Flags().StringVar(&place, "archive", "", "archive to fold frames from that were given back, where the one that has them is not there and a snapshot cannot be used")
 	cmd.Flags().DurationVar(&ttl, "lease", ttl, "how long a killed worker's partitions wait for another one, whole seconds up to "+lease.MaxTTL.String())
 	return cmd
 }
@@ -60,15 +60,14 @@ func (a *app) workerTranslate(ctx context.Context, name, place string, ttl time.
 		return err
 	}
 	defer s.conn.Close()
-	o := stage.Options{JS: s.js, Catalogue: protocols(), Log: a.log, Leases: &stage.Leases{Worker: name, TTL: ttl}}
 	if place != "" {
-		store, _, err := openArchive(ctx, place)
-		if err != nil {
+		if _, err := readArchive(ctx, place); err != nil {
 			return err
 		}
-		o.Returned = returned(store)
 	}
-	w, err := stage.New(o)
+	w, err := stage.New(stage.Options{
+		JS: s.js, Catalogue: protocols(), Log: a.log, Leases: &stage.Leases{Worker: name, TTL: ttl}, Returned: returned(s.js, place),
+	})
 	if err != nil {
 		return err
 	}

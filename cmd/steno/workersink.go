@@ -30,7 +30,7 @@ With --archive each sink seals the captures of its partitions by itself (steno u
 --signing-key. Of another ledger on the same streams it does not know: --give-back is the
 time that it has. --give-back needs translators and taps of this version.`,
 		Example: `  steno worker sink --nats nats://127.0.0.1:4222 --ledger postgres://steno@127.0.0.1/steno
-  steno worker sink --archive /srv/archive --signing-key mill.key --give-back 720h`,
+  steno worker sink --archive /srv/archive --signing-key mill.key --give-back 30d`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.workerSink(cmd.Context(), name, &k) },
 	}

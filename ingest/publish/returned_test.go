@@ -24,7 +24,7 @@ func (r *rig) giveBack(t testing.TB, id schema.Identity, said topology.Returned)
 	m, ok, err := topology.Last(deadline(t), r.JS, topology.Raw, subject)
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.NoError(t, topology.Purge(deadline(t), r.JS, topology.Raw, subject, m.Seq))
+	require.NoError(t, topology.Purge(deadline(t), r.JS, topology.Raw, subject, m.Seq, func(topology.Message) error { return nil }))
 }
 
 // What a journal stored and was given back is not stored again, though only another journal's frame is left

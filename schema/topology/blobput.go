@@ -18,6 +18,11 @@ const (
 	blobPending = 64
 )
 
+// blobSubject is where what names an object's chunks stands.
+func blobSubject(key string) string {
+	return "$O." + Blob + ".M." + base64.URLEncoding.EncodeToString([]byte(key))
+}
+
 // put stores data as the client library's object store has it, chunks under a name of their own and
 // one message that names them, but that one only when all chunks are acknowledged, and takes nothing
 // back. The library's own put sends all at once, and where an answer is lost it takes the chunks away
@@ -53,7 +58,7 @@ func (b *Blobs) put(ctx context.Context, key string, data []byte, sum [sha256.Si
 		return fmt.Errorf("write what names the chunks: %w", err)
 	}
 	_, err = b.js.PublishMsg(ctx, &nats.Msg{
-		Subject: "$O." + Blob + ".M." + base64.URLEncoding.EncodeToString([]byte(key)), Data: text,
+		Subject: blobSubject(key), Data: text,
 		Header: nats.Header{jetstream.MsgRollup: {jetstream.MsgRollupSubject}},
 	})
 	return err

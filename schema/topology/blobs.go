@@ -54,12 +54,12 @@ func (b *Blobs) Put(ctx context.Context, id schema.Identity, data []byte) (sha s
 	sum := sha256.Sum256(data)
 	sha = hex.EncodeToString(sum[:])
 	key := b.key(id, sha)
-	info, err := b.store.GetInfo(ctx, key)
+	info, err := b.look(ctx, key)
 	if err == nil && info.Size == uint64(len(data)) {
 		return sha, nil
 	}
 	if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
-		return "", fmt.Errorf("look up blob %s: %w", key, err)
+		return "", err
 	}
 	if err := b.put(ctx, key, data, sum); err != nil {
 		return "", fmt.Errorf("put blob %s of %d bytes: %w", key, len(data), err)
@@ -109,19 +109,15 @@ func (b *Blobs) get(ctx context.Context, key, sha string) ([]byte, error) {
 	return data, nil
 }
 
-// Has reports whether the bucket says that it has data of that hash. A reader may be behind what was written
-// or deleted just now.
+// Has reports whether the bucket's leader says that it has data of that hash.
 func (b *Blobs) Has(ctx context.Context, id schema.Identity, sha string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	_, err := b.store.GetInfo(ctx, b.key(id, sha))
+	_, err := b.look(ctx, b.key(id, sha))
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return false, nil
 	}
-	if err != nil {
-		return false, fmt.Errorf("look up blob %s: %w", b.key(id, sha), err)
-	}
-	return true, nil
+	return err == nil, err
 }
 
 // Delete takes data away that no message names; it may be gone already. Whoever deletes must look afterwards

@@ -42,6 +42,38 @@ func TestBlobsAreStoredOnce(t *testing.T) {
 	}
 }
 
+// Whoever leaves a put out, or deletes, must have asked the leader: a replica may be behind.
+func TestTheLeaderSaysWhatTheBucketHas(t *testing.T) {
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	blobs, err := topology.OpenBlobs(ctx, s.JS)
+	require.NoError(t, err)
+	direct, err := s.NC.SubscribeSync("$JS.API.DIRECT.GET.OBJ_" + topology.Blob + ".>")
+	require.NoError(t, err)
+	asked := func() int {
+		require.NoError(t, s.NC.Flush())
+		n, _, err := direct.Pending()
+		require.NoError(t, err)
+		return n
+	}
+	has := func(sha string) bool {
+		there, err := blobs.Has(ctx, identity, sha)
+		require.NoError(t, err)
+		return there
+	}
+	sum := sha256.Sum256([]byte("here"))
+	require.False(t, has(hex.EncodeToString(sum[:])))
+	sha, err := blobs.Put(ctx, identity, []byte("here"))
+	require.NoError(t, err)
+	require.True(t, has(sha))
+	_, err = blobs.Put(ctx, identity, []byte("here"))
+	require.NoError(t, err)
+	require.Zero(t, asked())
+	require.NoError(t, blobs.Delete(ctx, identity, sha))
+	require.NotZero(t, asked(), "a request to any replica is seen here")
+	require.False(t, has(sha))
+}
+
 // messages counts what the bucket's stream was ever given.
 func messages(t testing.TB, js jetstream.JetStream) uint64 {
 	t.Helper()

@@ -15,6 +15,10 @@ import (
 // archive is not to be had.
 var ErrReturned = errors.New("they were archived and given back")
 
+// ErrAway marks, beside ErrReturned, an archive that cannot be read now, and perhaps later: nothing is known of what
+// it has.
+var ErrAway = errors.New("the archive cannot be read now")
+
 // Frames reads captures' frames from STENO_RAW.
 type Frames struct {
 	JS         jetstream.JetStream

@@ -21,16 +21,20 @@ type Returned struct {
 	// Writers are the journals that stored frames up to Frame, each with the Writer.Offset of its last one
 	// there: what tells a publisher that something is stored is gone with the frames.
 	Writers map[string]uint64 `json:"writers"`
-	// Revision of the key that says so; 0: nothing says that anything was given back.
+	// Revision of the key that says so; 0: there is none. One that was deleted has a revision and says nothing.
 	Revision uint64 `json:"-"`
 }
 
 // returnedPrefix begins keys of STENO_PARKED that are no identities'.
 const returnedPrefix = "returned."
 
+// kvOperation is the header of a message that takes its key away.
+const kvOperation = "KV-Operation"
+
 func returnedKey(id schema.Identity) string { return returnedPrefix + id.Subject() }
 
-// ReadReturned reads from the leader what of a capture was given back; the zero value if nothing was.
+// ReadReturned reads from the leader what of a capture was given back; the zero value if nothing was, but for
+// the revision where the key was deleted.
 func ReadReturned(ctx context.Context, js jetstream.JetStream, id schema.Identity) (Returned, error) {
 	m, ok, err := Last(ctx, js, ParkedStream, ParkedSubject(returnedKey(id)))
 	if err != nil || !ok {
@@ -40,6 +44,9 @@ func ReadReturned(ctx context.Context, js jetstream.JetStream, id schema.Identit
 }
 
 func readReturned(m Message, id schema.Identity) (r Returned, err error) {
+	if m.Header.Get(kvOperation) != "" {
+		return Returned{Revision: m.Seq}, nil
+	}
 	if err := json.Unmarshal(m.Data, &r); err != nil {
 		return Returned{}, fmt.Errorf("read key %s of %s: %w", returnedKey(id), Parked, err)
 	}
@@ -58,8 +65,12 @@ func ListReturned(ctx context.Context, js jetstream.JetStream) (map[schema.Ident
 		if err != nil {
 			continue // nobody's
 		}
-		if out[id], err = readReturned(m, id); err != nil {
+		r, err := readReturned(m, id)
+		if err != nil {
 			return nil, err
+		}
+		if r.Frame > 0 {
+			out[id] = r
 		}
 	}
 	return out, nil

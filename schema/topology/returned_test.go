@@ -1,6 +1,7 @@
 package topology_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,19 @@ func TestReturnedIsWrittenBehindWhatWasRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 	require.Equal(t, there, all[identity])
+
+	kv, err := s.JS.KeyValue(ctx, topology.Parked)
+	require.NoError(t, err)
+	require.NoError(t, kv.Delete(ctx, "returned."+identity.Subject()))
+	all, err = topology.ListReturned(ctx, s.JS)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	gone, err := topology.ReadReturned(ctx, s.JS, identity)
+	require.NoError(t, err)
+	require.Equal(t, topology.Returned{Revision: gone.Revision}, gone)
+	require.Greater(t, gone.Revision, there.Revision)
+	r.Revision = gone.Revision
+	require.NoError(t, topology.WriteReturned(ctx, s.JS, identity, r), "it is written behind what took it away")
 }
 
 func TestPurgeKeepsTheLastMessage(t *testing.T) {
@@ -44,17 +58,30 @@ func TestPurgeKeepsTheLastMessage(t *testing.T) {
 	_, ok, err := topology.First(ctx, s.JS, topology.Raw, subject)
 	require.NoError(t, err)
 	require.False(t, ok)
-	require.ErrorContains(t, topology.Purge(ctx, s.JS, topology.Raw, subject, 1), "it would take the last message")
+	never := func(topology.Message) error { return errors.New("nobody is to ask") }
+	require.ErrorContains(t, topology.Purge(ctx, s.JS, topology.Raw, subject, 1, never), "it would take the last message")
 	for range 3 {
 		_, err := s.JS.Publish(ctx, subject, nil)
 		require.NoError(t, err)
 	}
-	require.ErrorContains(t, topology.Purge(ctx, s.JS, topology.Raw, subject, 4), "it would take the last message")
-	for range 2 {
-		require.NoError(t, topology.Purge(ctx, s.JS, topology.Raw, subject, 3))
-		first, ok, err := topology.First(ctx, s.JS, topology.Raw, subject)
+	require.ErrorContains(t, topology.Purge(ctx, s.JS, topology.Raw, subject, 4, never), "it would take the last message")
+	other := errors.New("it is another one")
+	require.ErrorIs(t, topology.Purge(ctx, s.JS, topology.Raw, subject, 3, func(topology.Message) error { return other }), other)
+	first := func() uint64 {
+		m, ok, err := topology.First(ctx, s.JS, topology.Raw, subject)
 		require.NoError(t, err)
 		require.True(t, ok)
-		require.Equal(t, uint64(3), first.Seq)
+		return m.Seq
 	}
+	require.Equal(t, uint64(1), first())
+	asked := 0
+	for range 2 {
+		require.NoError(t, topology.Purge(ctx, s.JS, topology.Raw, subject, 3, func(m topology.Message) error {
+			require.Equal(t, uint64(2), m.Seq)
+			asked++
+			return nil
+		}))
+		require.Equal(t, uint64(3), first())
+	}
+	require.Equal(t, 1, asked, "the second time nothing is left to do")
 }

@@ -67,7 +67,7 @@ func (a Archived) Frames(ctx context.Context, id schema.Identity, first uint64) 
 				fail(err)
 				return
 			}
-			r := capturefile.NewReader(f.Name, bytes.NewReader(lines))
+			r := capturefile.NewArchiveReader(f.Name, bytes.NewReader(lines))
 			for {
 				frame, err := r.Next()
 				if errors.Is(err, io.EOF) {

@@ -14,8 +14,8 @@ import (
 // archive. Frames may be given back while they are read.
 type Joined struct {
 	Stream topology.Frames
-	// Open gives the archive that has a capture's frames; its error is told beside topology.ErrReturned. nil:
-	// no archive is to be had.
+	// Open gives the archive that has a capture's frames; its error is told beside topology.ErrReturned, and wraps
+	// topology.ErrAway if it may give it later. nil: no archive is to be had.
 	Open func(ctx context.Context, id schema.Identity) (Store, error)
 }
 
@@ -96,10 +96,13 @@ func (j Joined) gone(ctx context.Context, id schema.Identity, err error) uint64 
 }
 
 // Between gives a capture's frames from first to last, all of them, out of the archive. An error wraps
-// topology.ErrReturned.
+// topology.ErrReturned, and topology.ErrAway where the archive cannot be read now.
 func (j Joined) Between(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error] {
 	return func(yield func(schema.Frame, error) bool) {
 		fail := func(err error) {
+			if StoreFailed(err) {
+				err = fmt.Errorf("%w: %w", topology.ErrAway, err)
+			}
 			yield(schema.Frame{}, fmt.Errorf("read frames %d to %d of %s: %w: %w", first, last, id, topology.ErrReturned, err))
 		}
 		if j.Open == nil {
@@ -112,7 +115,7 @@ func (j Joined) Between(ctx context.Context, id schema.Identity, first, last uin
 			return
 		}
 		next := first
-		for f, err := range (Archived{store}).Frames(ctx, id, first) {
+		for f, err := range (Archived{Telling(store)}).Frames(ctx, id, first) {
 			if err != nil {
 				fail(err)
 				return

@@ -47,6 +47,13 @@ func TestOddFramesAreSealedAsTheyAre(t *testing.T) {
 	s.take(id, frames)
 	s.tell(other, story+" m")
 	require.Equal(t, uint64(len(frames)), s.seal(id).Last)
+	n := 0
+	for f, err := range (archive.Archived{Store: s.store()}).Frames(t.Context(), id, 1) {
+		require.NoError(t, err)
+		require.Equal(t, *frames[n], f)
+		n++
+	}
+	require.Equal(t, len(frames), n)
 	s.seal(other)
 	c := s.check(s.key.Public())
 	require.Empty(t, c.Findings)

@@ -32,11 +32,14 @@ type Options struct {
 	IdleAfter time.Duration
 	// MarkEvery is how often the low-water mark of a partition is stored if it has moved; 0 is 2 seconds.
 	MarkEvery time.Duration
-	// Returned gives a capture's frames from first to last out of the archive that they were given back to, for
-	// a capture whose snapshot cannot be used. nil: such a capture is parked.
-	Returned func(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error]
+	// Returned is for a capture whose snapshot cannot be used. nil: such a capture is parked.
+	Returned Returned
 	Log      zerolog.Logger
 }
+
+// Returned gives a capture's frames from first to last out of the archive that they were given back to. An error
+// that wraps topology.ErrAway is tried again; any other parks the capture.
+type Returned func(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error]
 
 // Leases make a worker one of several.
 type Leases struct {

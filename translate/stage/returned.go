@@ -48,21 +48,37 @@ func (p *partition) mayGoOn(ctx context.Context, c *capture) (bool, error) {
 // were given back to. c.mu is held.
 func (p *partition) fill(ctx context.Context, c *capture, next uint64) (*failure, error) {
 	p.worker.log.Info().Stringer("capture", c.id).Uint64("frame", c.frame+1).Uint64("before", next).Msg("folding frames out of the archive")
-	c.notBefore = max(c.notBefore, next) // no snapshot is of a frame that stands nowhere
-	for f, err := range p.worker.opts.Returned(ctx, c.id, c.frame+1, next-1) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	var bad *failure
+	err := p.worker.retry(ctx, "read frames of "+c.id.String()+" out of the archive", func() error {
+		for f, err := range p.worker.opts.Returned(ctx, c.id, c.frame+1, next-1) {
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case errors.Is(err, topology.ErrAway):
+				return err
+			case err != nil:
+				return p.notReturned(ctx, c, err, &bad)
+			}
+			c.notBefore = max(c.notBefore, next) // no snapshot is of a frame that stands nowhere
+			// They are covered by records: an archive has nothing else.
+			if _, bad = c.step(nil, &f, c.rawSeq); bad != nil {
+				return nil
+			}
+			p.worker.counts.reread.Add(1)
 		}
-		if err != nil {
-			return &failure{ReasonSealed, fmt.Errorf("fold %s: %w", c.id, err)}, nil
-		}
-		// They are covered by records: an archive has nothing else.
-		if _, bad := c.step(nil, &f, c.rawSeq); bad != nil {
-			return bad, nil
-		}
-		p.worker.counts.reread.Add(1)
+		return nil
+	})
+	return bad, err
+}
+
+// notReturned says of a capture whose frames no archive has that they are sealed away. Where nothing says that any
+// were given back they are just missing, as the next frame will show. c.mu is held.
+func (p *partition) notReturned(ctx context.Context, c *capture, why error, bad **failure) error {
+	said, err := topology.ReadReturned(ctx, p.worker.js, c.id)
+	if err == nil && said.Frame > c.frame {
+		*bad = &failure{ReasonSealed, fmt.Errorf("fold %s: %w", c.id, why)}
 	}
-	return nil, nil
+	return err
 }
 
 // sealedAway says of a capture that cannot be folded without its first frames what is to be done. c.mu is held.
@@ -80,7 +96,7 @@ func (p *partition) sealedAway(ctx context.Context, c *capture, bad *failure) (*
 		why = errors.New("there is none")
 	}
 	where := "nothing says where they are"
-	if r.Revision > 0 {
+	if r.Frame > 0 {
 		where = fmt.Sprintf("frames 1 to %d are in archive %s", r.Frame, r.Archive)
 	}
 	return &failure{bad.reason, fmt.Errorf("%w; %s, and the snapshot that stood for them cannot be used (%w): "+

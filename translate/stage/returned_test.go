@@ -2,6 +2,7 @@ package stage_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strings"
 	"sync"
@@ -114,9 +115,15 @@ func TestSealedAwayIsFoldedOutOfTheArchive(t *testing.T) {
 
 	_, err = stage.Redrive(bounded(t), s.JS, listed[0])
 	require.NoError(t, err)
+	asked := 0
 	archived := func(_ context.Context, _ schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error] {
 		return func(yield func(schema.Frame, error) bool) {
+			asked++
 			for _, f := range tp.frames[first-1 : last] {
+				if asked < 3 && f.Seq == 2*uint64(asked) { // on the way, twice
+					yield(schema.Frame{}, fmt.Errorf("%w: %w", topology.ErrReturned, topology.ErrAway))
+					return
+				}
 				if !yield(f, nil) {
 					return
 				}
@@ -127,6 +134,7 @@ func TestSealedAwayIsFoldedOutOfTheArchive(t *testing.T) {
 	require.NoError(t, w.Committed(bounded(t), tp.id, n+2))
 	check(t, s.JS, tp)
 	saved(t, s.JS, tp.id, n+2)
+	require.Equal(t, 3, asked, "an archive that cannot be read is asked again, and parks nothing")
 }
 
 // stating notes the frames of the snapshots that are published.

@@ -2,6 +2,7 @@ package givingback_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -84,22 +85,72 @@ func TestBytesGoWhileTheyAreRead(t *testing.T) {
 // deleting is a JetStream on which something happens just before an object is deleted.
 type deleting struct {
 	jetstream.JetStream
-	do func()
+	do   func()
+	then error // its answer, if it is one
 }
 
 func (d *deleting) ObjectStore(ctx context.Context, bucket string) (jetstream.ObjectStore, error) {
 	o, err := d.JetStream.ObjectStore(ctx, bucket)
-	return &deletingStore{o, d.do}, err
+	return &deletingStore{o, d}, err
 }
 
 type deletingStore struct {
 	jetstream.ObjectStore
-	do func()
+	d *deleting
 }
 
-func (d *deletingStore) Delete(ctx context.Context, name string) error {
-	d.do()
-	return d.ObjectStore.Delete(ctx, name)
+func (s *deletingStore) Delete(ctx context.Context, name string) error {
+	s.d.do()
+	return errors.Join(s.ObjectStore.Delete(ctx, name), s.d.then)
+}
+
+// name stores a frame as the next one that names the large bytes, which its append has found in the bucket.
+func (s *site) name() {
+	s.t.Helper()
+	f, before := frames(20, 20)[0], s.told[len(s.told)-1]
+	f.Seq, f.Salt, f.Blob, f.Writer.Journal = before.Seq+1, s.told[0].Salt, s.large(), "one"
+	var err error
+	f.Chain, err = schema.ChainHash(before.Chain, &f)
+	require.NoError(s.t, err)
+	_, err = s.JS.PublishMsg(bounded(s.t), &nats.Msg{Subject: schema.RawSubject(s.id, s.Info.Partitions), Header: f.Header()})
+	require.NoError(s.t, err)
+	s.told = append(s.told, f)
+}
+
+// TestBytesAreNamedAgainAndTheAnswerIsLost: the keeper puts back what it took although taking it failed; and where it
+// is killed then, the next one does, though the capture is parked by now because of it.
+func TestBytesAreNamedAgainAndTheAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	for _, killed := range []bool{false, true} {
+		s := newSite(t)
+		stop := s.translate()
+		s.append("one", frames(1, 12))
+		s.settled(12)
+		stop()
+		ctx, kill := context.WithCancel(bounded(t))
+		js := &deleting{JetStream: s.JS, then: errBroken, do: s.name}
+		if killed {
+			js.do = func() {
+				s.name()
+				require.NoError(t, s.blobs.Delete(bounded(t), s.id, s.large()))
+				kill()
+			}
+		}
+		err := s.keeper(js).Round(ctx)
+		kill()
+		if killed {
+			require.ErrorIs(t, err, context.Canceled)
+			require.False(t, s.inBucket(s.large()))
+			kv, err := s.JS.KeyValue(bounded(t), topology.Parked)
+			require.NoError(t, err)
+			_, err = kv.PutString(bounded(t), s.id.Subject(), `{"reason":"blob is missing"}`)
+			require.NoError(t, err)
+			require.NoError(t, s.keeper(s.JS).Round(bounded(t)))
+		} else {
+			require.NoError(t, err, "which is logged")
+		}
+		require.True(t, s.inBucket(s.large()), "killed: %t", killed)
+	}
 }
 
 // TestBytesAreNamedAgainJustBeforeTheyGo: an append has found them in the bucket, and its frame is stored when the
@@ -112,17 +163,7 @@ func TestBytesAreNamedAgainJustBeforeTheyGo(t *testing.T) {
 	s.append("one", frames(1, 12))
 	s.settled(12)
 	sha, n := s.large(), 0
-	js := &deleting{JetStream: s.JS, do: func() {
-		n++
-		f := frames(20, 20)[0]
-		f.Seq, f.Salt, f.Blob, f.Writer.Journal = 13, s.told[0].Salt, sha, "one"
-		var err error
-		f.Chain, err = schema.ChainHash(s.told[11].Chain, &f)
-		require.NoError(t, err)
-		_, err = s.JS.PublishMsg(bounded(t), &nats.Msg{Subject: schema.RawSubject(s.id, s.Info.Partitions), Header: f.Header()})
-		require.NoError(t, err)
-		s.told = append(s.told, f)
-	}}
+	js := &deleting{JetStream: s.JS, do: func() { n++; s.name() }}
 	require.NoError(t, s.keeper(js).Round(bounded(t)))
 	require.Equal(t, 1, n)
 	require.True(t, s.inBucket(sha))

@@ -53,7 +53,7 @@ func TestAllGoesWhileItIsRead(t *testing.T) {
 	subject := schema.RawSubject(s.id, s.Info.Partitions)
 	last, _, err := topology.Last(bounded(t), s.JS, topology.Raw, subject)
 	require.NoError(t, err)
-	require.NoError(t, topology.Purge(bounded(t), s.JS, topology.Raw, subject, last.Seq))
+	require.NoError(t, topology.Purge(bounded(t), s.JS, topology.Raw, subject, last.Seq, func(topology.Message) error { return nil }))
 	read(3, n)
 	_, _, more := one()
 	require.False(t, more)

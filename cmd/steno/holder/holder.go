@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 
 	"github.com/steno-io/steno/ingest/filing"
 	"github.com/steno-io/steno/ingest/publish"
-	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/schema/topology/embed"
 	"github.com/steno-io/steno/sink"
@@ -38,8 +36,8 @@ type Options struct {
 	StallAfter time.Duration
 	// Keep seals what the ledger has, by itself, until ctx ends; nil: nothing is.
 	Keep func(ctx context.Context, js jetstream.JetStream, ledger *sqlite.Ledger) error
-	// Returned is that of stage.Options.
-	Returned func(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error]
+	// Returned gives that of stage.Options; nil: there is none.
+	Returned func(js jetstream.JetStream) stage.Returned
 	Log      zerolog.Logger
 }
 
@@ -109,7 +107,11 @@ func (h *Holder) start(ctx context.Context) (err error) {
 	if h.ledger, err = sqlite.Open(dir.Ledger(), sqlite.Options{}); err != nil {
 		return err
 	}
-	if h.worker, err = stage.New(stage.Options{JS: h.js, Catalogue: h.o.Catalogue, Returned: h.o.Returned, Log: h.o.Log}); err != nil {
+	options := stage.Options{JS: h.js, Catalogue: h.o.Catalogue, Log: h.o.Log}
+	if h.o.Returned != nil {
+		options.Returned = h.o.Returned(h.js)
+	}
+	if h.worker, err = stage.New(options); err != nil {
 		return err
 	}
 	h.pulse = newPulse(h.worker, h.o.StallAfter)

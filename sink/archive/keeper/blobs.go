@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/steno-io/steno/schema"
@@ -11,35 +12,48 @@ import (
 // tidy deletes the bytes of large frames from the bucket that the archive has and no message of the capture
 // names any more, and puts back what one names and the bucket does not have. An append may name bytes that it
 // found there just before they went: so messages are looked at again afterwards, and who appends looks, too,
-// once the frame is stored. Whoever dies in between, the archive has the bytes, and the next tidy puts them
-// back.
+// once the frame is stored. What fails in between keeps nothing from being put back; whoever dies, the archive
+// has the bytes, and the next keeper puts them back.
 func (k *Keeper) tidy(ctx context.Context, id schema.Identity) error {
 	archived, err := k.archived.Blobs(ctx, id)
 	if err != nil || len(archived) == 0 {
 		return err
 	}
-	for _, deleting := range []bool{true, false} {
-		named, err := k.named(ctx, id)
+	err = k.pass(ctx, id, archived, true)
+	return errors.Join(err, k.pass(ctx, id, archived, false))
+}
+
+// putBack puts back what a message names, the archive has, and the bucket does not have any more.
+func (k *Keeper) putBack(ctx context.Context, id schema.Identity) error {
+	archived, err := k.archived.Blobs(ctx, id)
+	if err != nil || len(archived) == 0 {
+		return err
+	}
+	return k.pass(ctx, id, archived, false)
+}
+
+// pass deletes those that are there and no message names, or else puts back those that one names and are not there.
+func (k *Keeper) pass(ctx context.Context, id schema.Identity, archived []string, deleting bool) error {
+	named, err := k.named(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, sha := range archived {
+		if named[sha] == deleting {
+			continue
+		}
+		there, err := k.blobs.Has(ctx, id, sha)
 		if err != nil {
 			return err
 		}
-		for _, sha := range archived {
-			if named[sha] == deleting {
-				continue
-			}
-			there, err := k.blobs.Has(ctx, id, sha)
-			if err != nil {
-				return err
-			}
-			switch {
-			case deleting && there:
-				err = k.blobs.Delete(ctx, id, sha)
-			case !deleting && !there:
-				err = k.restore(ctx, id, sha)
-			}
-			if err != nil {
-				return err
-			}
+		switch {
+		case deleting && there:
+			err = k.blobs.Delete(ctx, id, sha)
+		case !deleting && !there:
+			err = k.restore(ctx, id, sha)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@
 // if absent. Giving back is the one place of steno that deletes anything. Of one capture it does, in this
 // order, and whoever is killed anywhere is followed by one that begins at the first step again:
 //
+//  0. puts back what a keeper that was killed in 5 may have taken too much
 //  1. looks that nothing holds the capture: it is parked nowhere, a snapshot stands that the translator can
 //     go on from, and its partition has a mark
 //  2. reads the frames and records that are sealed and old enough out of the archive, each part by the
@@ -30,11 +31,12 @@
 //	a reader reads frames        what it misses it reads out of the archive, which has it since 2
 //	an append finds bytes in     5 looks again afterwards whether a message names them, and puts them back; the append
 //	the bucket that are going    looks once its frame is stored. Whoever dies on the way, the archive has them, and the
-//	                             next keeper that is to seal the frame puts them back
+//	                             next keeper puts them back, whatever holds the capture by then
 //	bytes go that are to be read readers find them in the archive; a translator begins again, as above
 //	the sink begins anew         it reads what is left: the ledger has the rest, for only what it has is sealed
-//	the store is put back from   the connection was lost in between, and 4 is not done over another one than 2; a
-//	an older copy                request that could not be sent is not kept (see Options.JS)
+//	the store is put back from   the connection was lost in between, and 3 and 4 are not done over another one than 2,
+//	an older copy                nor is 4 where another message than the one compared stands last; a request that could
+//	                             not be sent is not kept (see Options.JS)
 //	two keepers                  both compare, 3 is written by compare-and-swap, and purging twice is purging once
 //
 // What no keeper can know is another ledger on the same streams that has not stored the records yet: Keep is

@@ -25,6 +25,9 @@ func (k *Keeper) seal(ctx context.Context, c *sink.CaptureInfo, n *known, now ti
 	if err != nil || !due {
 		return err
 	}
+	if err := k.reach(ctx, id, n.sealed+1); err != nil {
+		return err
+	}
 	before := n.sealed
 	n.looked = false // until it is known how it went
 	seal, err := k.sealer.Seal(ctx, id)
@@ -38,6 +41,19 @@ func (k *Keeper) seal(ctx context.Context, c *sink.CaptureInfo, n *known, now ti
 	n.sealed, n.again = seal.Last, time.Time{}
 	k.o.Log.Info().Stringer("capture", id).Uint64("frames", seal.Last-before).Uint64("last_frame", seal.Last).
 		Stringer("root", seal.Root).Stringer("archive", k.o.Store).Msg("sealed")
+	return nil
+}
+
+// reach looks, where frames that are to be sealed were given back already, whether the first of them is to be had:
+// else a seal would be begun that nobody can complete.
+func (k *Keeper) reach(ctx context.Context, id schema.Identity, first uint64) error {
+	said, err := topology.ReadReturned(ctx, k.o.JS, id)
+	if err != nil || said.Frame < first {
+		return err
+	}
+	for _, err := range k.source.Frames(ctx, id, first) {
+		return err
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/steno-io/steno/schema"
@@ -13,7 +14,7 @@ import (
 const kvOperation = "KV-Operation"
 
 // look looks, once, that nothing holds what is sealed of a capture, and takes down the snapshot and the mark
-// that bound what may go. The error wraps errHeld if something does.
+// that bound what may go. The error is a heldError if something does.
 func (r *returning) look(ctx context.Context) error {
 	if r.free {
 		return nil
@@ -70,13 +71,17 @@ func (r *returning) saved(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.unsaved = true
 	if !ok {
 		return held("it has no snapshot")
 	}
 	state := m.Data
 	if name := m.Header.Get(schema.HeaderBlob); name != "" {
-		if state, err = r.blobs.States().Get(ctx, r.id, name); err != nil {
+		if state, err = r.blobs.States().Get(ctx, r.id, name); errors.Is(err, topology.ErrBlob) {
 			return held("its snapshot cannot be read: %v", err)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	s, err := schema.DecodeSnapshot(r.id, m.Header, state)
@@ -104,8 +109,18 @@ func (r *returning) saved(ctx context.Context) error {
 	if s.Translator != record.Translator || order > 0 || order < 0 && s.Frame >= record.Last.Frame || order == 0 && s.LastChain != record.Chain {
 		return held("its snapshot of frame %d does not fit its last record %s", s.Frame, record.Last)
 	}
-	r.snapshot = s
+	r.snapshot, r.unsaved = s, s.Frame < r.seal.Last
 	return nil
+}
+
+// wake asks the translator what is open in the capture: so it loads it, and saves it once it is idle, which it does
+// not by itself where it was stopped before that. The answer goes to nobody, and the request is made again when the
+// capture is looked at again.
+func (r *returning) wake() {
+	conn := r.o.JS.Conn()
+	if err := conn.PublishRequest(schema.OpenSubject(r.id, r.info.Partitions), conn.NewInbox(), nil); err != nil {
+		r.o.Log.Debug().Err(err).Stringer("capture", r.id).Msg("ask for a snapshot")
+	}
 }
 
 // stands looks that the snapshot's frame is where it says.

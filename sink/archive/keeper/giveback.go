@@ -12,13 +12,6 @@ import (
 	"github.com/steno-io/steno/sink/archive"
 )
 
-// errHeld marks a capture of which nothing can be given back now, for a reason that may pass.
-var errHeld = errors.New("it is held")
-
-func held(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errHeld, fmt.Sprintf(format, args...))
-}
-
 // errOtherStreams: the connection was lost on the way, and the server may have come back with other streams.
 var errOtherStreams = errors.New("the connection was lost since the frames were compared")
 
@@ -30,6 +23,8 @@ type returning struct {
 	events   string
 	seal     *archive.Seal
 	cutoff   time.Time // what was stored later stays
+	number   uint64    // of the connection that all is read over
+	unsaved  bool      // no snapshot stands at the seal or behind it
 	free     bool      // nothing holds it, and these bound what may go:
 	snapshot schema.Snapshot
 	mark     topology.Mark
@@ -38,17 +33,31 @@ type returning struct {
 // giveBack gives back what may be given back of a capture, and notes when to look again.
 func (k *Keeper) giveBack(ctx context.Context, id schema.Identity, n *known, now time.Time) error {
 	n.again = now.Add(max(k.o.Every, min(k.o.Keep/10, 10*time.Minute)))
-	connection := k.o.JS.Conn().Stats().Reconnects
-	seal, err := k.archived.Last(ctx, id)
-	if err != nil || seal == nil {
-		return err
-	}
 	r := &returning{
 		Keeper: k, id: id, raw: schema.RawSubject(id, k.info.Partitions), events: schema.EventSubject(id, k.info.Partitions),
-		seal: seal, cutoff: now.Add(-k.o.Keep),
+		cutoff: now.Add(-k.o.Keep), number: k.o.JS.Conn().Stats().Reconnects,
+	}
+	if err := r.putBackFirst(ctx); err != nil {
+		return err
+	}
+	oldest, young, err := r.young(ctx)
+	if err != nil {
+		return err
+	}
+	if young {
+		n.again = oldest.Add(k.o.Keep)
+		return nil
+	}
+	if r.seal, err = k.archived.Last(ctx, id); err != nil || r.seal == nil {
+		return err
 	}
 	frames, records, err := r.find(ctx)
-	if errors.Is(err, errHeld) {
+	if r.unsaved {
+		r.wake()
+	}
+	var is *heldError
+	if n.held = nil; errors.As(err, &is) {
+		n.held = is
 		k.o.Log.Debug().Err(err).Stringer("capture", id).Msg("give back")
 		return nil
 	}
@@ -62,10 +71,12 @@ func (k *Keeper) giveBack(ctx context.Context, id schema.Identity, n *known, now
 		if part.nothing() {
 			continue
 		}
-		if k.o.JS.Conn().Stats().Reconnects != connection {
-			return errOtherStreams
-		}
-		if err := topology.Purge(ctx, k.o.JS, part.stream, part.subject, part.before); err != nil {
+		if err := topology.Purge(ctx, k.o.JS, part.stream, part.subject, part.before, func(last topology.Message) error {
+			if last.Header.Get(schema.HeaderChain) != part.chain {
+				return errOtherStreams
+			}
+			return r.same()
+		}); err != nil {
 			return err
 		}
 	}
@@ -73,7 +84,7 @@ func (k *Keeper) giveBack(ctx context.Context, id schema.Identity, n *known, now
 		return err
 	}
 	if frames.left == 0 && records.left == 0 {
-		n.clear = seal.Last // but for the last messages, which stay
+		n.clear = r.seal.Last // but for the last messages, which stay
 	}
 	if !frames.nothing() || !records.nothing() {
 		k.o.Log.Info().Stringer("capture", id).Uint64("frames", frames.count).Uint64("records", records.count).
@@ -82,18 +93,51 @@ func (k *Keeper) giveBack(ctx context.Context, id schema.Identity, n *known, now
 	return nil
 }
 
+// same reports errOtherStreams if the connection was lost since the capture was begun with.
+func (r *returning) same() error {
+	if r.o.JS.Conn().Stats().Reconnects != r.number {
+		return errOtherStreams
+	}
+	return nil
+}
+
 // tidied tidies the bucket where frames were given back, now or before.
 func (r *returning) tidied(ctx context.Context) error {
 	said, err := topology.ReadReturned(ctx, r.o.JS, r.id)
-	if err != nil || said.Revision == 0 {
+	if err != nil || said.Frame == 0 {
 		return err
 	}
 	return r.tidy(ctx, r.id)
 }
 
+// putBackFirst puts back what a keeper that died on the way may have taken from the bucket, whatever holds the
+// capture by now: it may be parked because of that.
+func (r *returning) putBackFirst(ctx context.Context) error {
+	said, err := topology.ReadReturned(ctx, r.o.JS, r.id)
+	if err != nil || said.Frame == 0 {
+		return err
+	}
+	return r.putBack(ctx, r.id)
+}
+
+// young reports whether even the first messages of both subjects are to stay, and when the older one was stored.
+func (r *returning) young(ctx context.Context) (oldest time.Time, young bool, err error) {
+	for stream, subject := range map[string]string{topology.Raw: r.raw, topology.Events: r.events} {
+		first, ok, err := topology.First(ctx, r.o.JS, stream, subject)
+		if err != nil {
+			return time.Time{}, false, err
+		}
+		if ok && (oldest.IsZero() || first.Time.Before(oldest)) {
+			oldest = first.Time
+		}
+	}
+	return oldest, oldest.After(r.cutoff), nil
+}
+
 // found is what of a subject is to go: its messages before a stream sequence.
 type found struct {
 	count, before uint64
+	chain         string            // of the last of them
 	last          uint64            // number of the last frame
 	writers       map[string]uint64 // as topology.Returned has them
 	left          uint64            // messages that are sealed, and have to stay for now
@@ -109,7 +153,10 @@ func (r *returning) find(ctx context.Context) (frames, records found, err error)
 	if records, err = r.records(ctx); err != nil || frames.nothing() {
 		return frames, records, err
 	}
-	return frames, records, r.say(ctx, frames)
+	if err = r.same(); err == nil {
+		err = r.say(ctx, frames)
+	}
+	return frames, records, err
 }
 
 // frames finds the frames that may go, and compares each with what the archive has.
@@ -172,7 +219,7 @@ func (r *returning) frames(ctx context.Context) (found, error) {
 		if string(line) != string(sealed) {
 			return out, fmt.Errorf("%w: frame %d is another one on %s", archive.ErrDiffers, f.Seq, topology.Raw)
 		}
-		out.count, out.before, out.last = out.count+1, m.Seq+1, f.Seq
+		out.count, out.before, out.last, out.chain = out.count+1, m.Seq+1, f.Seq, f.Chain
 		out.writers[f.Writer.Journal] = max(out.writers[f.Writer.Journal], f.Writer.Offset)
 	}
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
@@ -29,6 +30,8 @@ type Options struct {
 	Ledger Ledger
 	Store  archive.Store
 	Key    archive.Key
+	// Open opens another archive by its name, which frames were given back to before; nil: none is to be had.
+	Open func(ctx context.Context, place string) (archive.Store, error)
 	// Place names the archive for those who read what was given back; empty: as Store names itself.
 	Place string
 	// Idle is how long a capture that has not ended must have been silent; 0 = 10 minutes.
@@ -51,7 +54,7 @@ const (
 	page        = 1000
 	firstWait   = time.Minute // before a capture that failed is tried again; doubled
 	longestWait = time.Hour
-	inARow      = 3 // failures that end a round: it is not the captures' fault
+	inARow      = 3 // failures to reach the archive or the streams that end a round
 )
 
 // Keeper keeps the captures of one ledger.
@@ -61,7 +64,10 @@ type Keeper struct {
 	sealer   *archive.Sealer
 	blobs    *topology.Blobs
 	info     topology.Info
+	source   archive.Joined
 	known    map[schema.Identity]*known
+	from     string          // capture behind which the next round begins, as the last one broke off there
+	saidHeld map[string]bool // why captures are held, as it was said
 }
 
 // known is what a keeper remembers of a capture. It is a hint, and so may be forgotten.
@@ -70,6 +76,7 @@ type known struct {
 	sealed uint64    // last frame that is sealed
 	clear  uint64    // sealed frame up to which everything was given back
 	again  time.Time // when to look what can be given back
+	held   *heldError
 	next   time.Time // when it is tried again
 	wait   time.Duration
 }
@@ -88,6 +95,7 @@ func New(o Options) *Keeper {
 	if o.Place == "" {
 		o.Place = o.Store.String()
 	}
+	o.Store = archive.Telling(o.Store)
 	return &Keeper{o: o, archived: archive.Archived{Store: o.Store}, known: map[schema.Identity]*known{}}
 }
 
@@ -107,35 +115,75 @@ func (k *Keeper) Run(ctx context.Context) error {
 }
 
 // Round looks at every capture of the ledger once. Its error is of the streams, the ledger, or an archive
-// that fails one capture after the other; what is wrong with single captures is logged. One call at a time.
+// that fails one capture after the other: then the next round begins behind them. What is wrong with single
+// captures is logged. One call at a time.
 func (k *Keeper) Round(ctx context.Context) error {
 	if err := k.open(ctx); err != nil {
 		return err
 	}
+	k.forget()
+	defer k.sayHeld()
+	from := k.from
+	k.from = ""
+	if err := k.each(ctx, from, ""); err != nil || from == "" {
+		return err
+	}
+	return k.each(ctx, "", from)
+}
+
+// forget forgets the captures of partitions that are another keeper's.
+func (k *Keeper) forget() {
+	for id := range k.known {
+		if k.o.Owns != nil && !k.o.Owns(id.Partition(k.info.Partitions)) {
+			delete(k.known, id)
+		}
+	}
+}
+
+// each looks at the captures behind one, up to another; empty: from the first, to the last.
+func (k *Keeper) each(ctx context.Context, after, upTo string) error {
 	failed := 0
-	for after := ""; ; {
+	for {
 		infos, err := k.o.Ledger.Captures(ctx, after, page)
 		if err != nil {
 			return err
 		}
 		for i := range infos {
 			err := k.tend(ctx, &infos[i])
+			after = infos[i].Capture.Capture.String()
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
-			case err == nil:
+			case !unreached(err):
 				failed = 0
 			default:
 				if failed++; failed == inARow {
+					k.from = after
 					return fmt.Errorf("%d captures in a row failed, the last one so: %w", failed, err)
 				}
 			}
-			after = infos[i].Capture.Capture.String()
+			if after == upTo {
+				return nil
+			}
 		}
 		if len(infos) < page {
 			return nil
 		}
 	}
+}
+
+// unreached reports whether an error is that the archive or the streams cannot be reached, or refuse whoever asks.
+func unreached(err error) bool {
+	if archive.StoreFailed(err) {
+		return true
+	}
+	for _, target := range []error{topology.ErrAway, topology.ErrStalled, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders,
+		nats.ErrDisconnected, nats.ErrConnectionClosed, nats.ErrReconnectBufExceeded, jetstream.ErrNoStreamResponse} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
 }
 
 // open reads what the streams are now: they may be other ones than in the round before.
@@ -150,9 +198,21 @@ func (k *Keeper) open(ctx context.Context) error {
 	}
 	k.info, k.blobs = info, blobs
 	stream := topology.Frames{JS: k.o.JS, Blobs: blobs, Partitions: info.Partitions}
-	source := archive.Joined{Stream: stream, Open: func(context.Context, schema.Identity) (archive.Store, error) { return k.o.Store, nil }}
-	k.sealer = archive.NewSealer(k.o.Store, source, k.o.Ledger, k.o.Key)
+	k.source = archive.Joined{Stream: stream, Open: k.archiveOf}
+	k.sealer = archive.NewSealer(k.o.Store, k.source, k.o.Ledger, k.o.Key)
 	return nil
+}
+
+// archiveOf gives the archive that a capture's frames were given back to.
+func (k *Keeper) archiveOf(ctx context.Context, id schema.Identity) (archive.Store, error) {
+	said, err := topology.ReadReturned(ctx, k.o.JS, id)
+	if err != nil {
+		return nil, err
+	}
+	if k.o.Open == nil || said.Archive == "" || said.Archive == k.o.Place {
+		return k.o.Store, nil
+	}
+	return k.o.Open(ctx, said.Archive)
 }
 
 // tend seals a capture if it is due, and gives back of it what may be given back.
@@ -173,7 +233,7 @@ func (k *Keeper) tend(ctx context.Context, c *sink.CaptureInfo) error {
 	what := "seal capture"
 	err := k.seal(ctx, c, n, now)
 	if errors.Is(err, topology.ErrBlob) { // the archive may have it
-		err = errors.Join(err, k.tidy(ctx, id))
+		err = errors.Join(err, k.putBack(ctx, id))
 	}
 	if err == nil && k.o.Keep > 0 && n.clear < n.sealed && !now.Before(n.again) {
 		what = "give back what is sealed of a capture"

@@ -47,7 +47,7 @@ func (r *returning) records(ctx context.Context) (found, error) {
 		if err := c.record(ctx, &record); err != nil {
 			return out, err
 		}
-		out.count, out.before, out.last = out.count+1, m.Seq+1, record.Last.Frame
+		out.count, out.before, out.last, out.chain = out.count+1, m.Seq+1, record.Last.Frame, record.Chain
 	}
 	return out, nil
 }
