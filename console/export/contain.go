@@ -28,9 +28,9 @@ const passes = 32
 var commonMark = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 // contain gives a message's Markdown as it may stand between the parts of a page of Markdown: HTML is text,
-// images are links, headings stand below those of the page, what would hold for other messages is text, and a
-// block that it leaves open is closed, and one that would be drawn is shown. What
-// cannot be told to be like that, or takes too long to be read, is given as a block of code.
+// images are links, headings stand below those of the page, what would hold for other messages is text, a block
+// that it leaves open is closed, and what would be drawn, a block or a formula, is shown. What cannot be told to be
+// like that, or takes too long to be read, is given as a block of code.
 func contain(message string) string {
 	source := []byte(strings.TrimRight(reading.Visible(message), "\n"))
 	for range passes {
@@ -65,8 +65,50 @@ func drawn(info []byte) bool {
 	if strings.ContainsAny(language, `&\`) {
 		return true
 	}
-	language = strings.ToLower(strings.TrimFunc(language, func(c rune) bool { return !unicode.IsLetter(c) }))
-	return slices.ContainsFunc(drawings, func(name string) bool { return strings.HasPrefix(language, name) })
+	noLetter := func(c rune) bool { return !unicode.IsLetter(c) }
+	language = strings.TrimLeftFunc(language, noLetter)
+	if end := strings.IndexFunc(language, noLetter); end >= 0 {
+		language = language[:end]
+	}
+	return slices.Contains(drawings, strings.ToLower(language))
+}
+
+// dollars finds the marks in a block of text between which code hosts may draw a formula: those that are doubled, and
+// all from one that something follows to one that stands behind something. In code they are shown as they are.
+func dollars(block ast.Node, source []byte) (found []int) {
+	var all []int
+	_ = ast.Walk(block, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it gives no error
+		switch n := n.(type) {
+		case *ast.CodeSpan:
+			return ast.WalkSkipChildren, nil
+		case *ast.Text:
+			for at := n.Segment.Start; entering && at < n.Segment.Stop; at++ {
+				switch source[at] {
+				case '\\':
+					at++ // what follows is text
+				case '$':
+					all = append(all, at)
+				}
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	is := func(at int, one string) bool {
+		return at >= 0 && at < len(source) && strings.IndexByte(one, source[at]) >= 0
+	}
+	begins := func(at int) bool { return at+1 < len(source) && !is(at+1, " \t\n") }
+	ends := func(at int) bool { return at > 0 && !is(at-1, " \t\n") }
+	first := slices.IndexFunc(all, begins)
+	last := len(all) - 1
+	for last >= 0 && !ends(all[last]) {
+		last--
+	}
+	for i, at := range all {
+		if is(at-1, "$") || is(at+1, "$") || first >= 0 && first < last && first <= i && i <= last {
+			found = append(found, at)
+		}
+	}
+	return found
 }
 
 // change replaces some bytes.
@@ -101,6 +143,11 @@ func changesOf(source []byte) (changes []change, ok bool) {
 	visit := func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
+		}
+		if first := n.FirstChild(); first != nil && n.Type() == ast.TypeBlock && first.Type() == ast.TypeInline {
+			for _, at := range dollars(n, source) {
+				escape(at)
+			}
 		}
 		switch n := n.(type) {
 		case *ast.RawHTML:

@@ -29,6 +29,15 @@ func TestAMessageIsContained(t *testing.T) {
 		"~~~ GeoJSON {x}\n{}\n~~~":                     "~~~ text GeoJSON {x}\n{}\n~~~",
 		"- a\n\n  ```&#109;ermaid\n  x\n  ```":         "- a\n\n  ```text &#109;ermaid\n  x\n  ```",
 		"```text mermaid\nx\n```":                      "```text mermaid\nx\n```",
+		"~~~ mermaid{x}\nx\n~~~":                       "~~~ text mermaid{x}\nx\n~~~",
+		"```mathematica\nx\n```\n\n```stlib\nx\n```":   "```mathematica\nx\n```\n\n```stlib\nx\n```",
+		"$$x$$ and $y$":                                `\$\$x\$\$ and \$y\$`,
+		"$$\nx\n$$":                                    "\\$\\$\nx\n\\$\\$",
+		"# $x$\n\n| a |\n|---|\n| $x *b* c$ |":         "### \\$x\\$\n\n| a |\n|---|\n| \\$x *b* c\\$ |",
+		"$`x`$ and `$y$`":                              "\\$`x`\\$ and `$y$`",
+		`$x \$y$, \\$z$`:                               `\$x \$y\$, \\\$z\$`,
+		"$5 and $6, 7 $ and 8 $, a $":                  "$5 and $6, 7 $ and 8 $, a $",
+		"- $a$\n\n      $b$\n":                         "- \\$a\\$\n\n      $b$",
 	} {
 		require.Equal(t, want, contain(message), message)
 	}

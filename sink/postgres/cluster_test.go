@@ -50,8 +50,8 @@ const (
 
 // What is promised, on a machine that does nothing else; what fails the test is a multiple of it.
 const (
-	joinsWithin  = 10 * time.Second
-	servedWithin = 20 * time.Second
+	joinsWithin  = 2 * lease
+	servedWithin = 4 * lease
 	loaded       = 3
 )
 
