@@ -192,6 +192,50 @@ func TestABlockWithoutEndIsBounded(t *testing.T) {
 		g.set("a **b**\n\n".repeat(20_000) + "- end");
 		return e.querySelectorAll("strong").length === 20_000 && e.querySelectorAll("li").length === 1;
 	})()`), "blocks that end are all read")
+	require.Equal(t, 1, webtest.Eval[int](tab, `(async () => {
+		const { Growing } = await import("/static/markdown/growing.js");
+		const e = document.createElement("div"), g = new Growing(e, true), all = "**a** b ".repeat(5000);
+		document.body.append(e);
+		g.set(all);
+		for (let n = 1; !g.isBehind; n++) g.set(all + "c".repeat(n));
+		g.set("d ".repeat(30_000));
+		while (g.isBehind) await new Promise((tell) => setTimeout(tell, 1));
+		return e.textContent.replaceAll(" ", "") === "d".repeat(30_000) ? e.querySelectorAll(".plain").length : -1;
+	})()`), "what waited to be made is not made beside it")
+}
+
+// TestALongTextThatIsCut is taken back to its beginning while it is shown over several frames, and to its end for paper.
+func TestALongTextThatIsCut(t *testing.T) {
+	tab := blank(t)
+	got := webtest.Eval[struct{ Cut, Whole int }](tab, `(async () => {
+		const { message, finish } = await import("/static/cards/message.js");
+		const all = "oats and rye\n\n".repeat(4000);
+		const view = { typedUntil: (_, length) => length, isTyping: () => true, stored: () => ({ text: all }) };
+		const m = message(view, { open: false, height: 0 });
+		document.body.append(...m.nodes);
+		m.grow(all.slice(0, 5000));
+		for (let n = 0; n < 5; n++) await new Promise((tell) => requestAnimationFrame(tell));
+		const Cut = m.grown.shown.length;
+		m.grow(all);
+		finish(document.body);
+		return { Cut, Whole: m.grown.shown.length };
+	})()`)
+	require.Equal(t, 5000, got.Cut, "what was begun before is not shown")
+	require.Equal(t, 4000*len("oats and rye\n\n"), got.Whole)
+}
+
+// TestWhatIsTypedIsFoundAgain takes what is open from the fold of the end to the fold of all.
+func TestWhatIsTypedIsFoundAgain(t *testing.T) {
+	tab := blank(t)
+	require.Equal(t, []string{"message", "note", "tool"}, webtest.Eval[[]string](tab, `(async () => {
+		const { Fold } = await import("/static/fold.js");
+		const end = new Fold(), all = new Fold();
+		end.snapshot({ frame: 5, ordinal: 1, notes: [{ task_id: "t", text: "grinding" }],
+			messages: [{ message_id: "m", role: "Observer", channel: "answer", text: "hm" }],
+			tools: [{ tool: { toolId: "t1", name: "weigh", state: { phase: "executing" } } }] });
+		all.adopt(end);
+		return end.items.filter((item) => item.seq === 0 && all.items.includes(all.same(item)) && all.same(item).kind === item.kind).map((item) => item.kind).sort();
+	})()`))
 }
 
 // TestAFirstMarkIsText keeps U+FEFF at the beginning of what is decoded: it is a character like any other.

@@ -113,6 +113,47 @@ func TestReplay(t *testing.T) {
 	tab.There(item("stop"))
 }
 
+// TestReplaysClockIsMadeInSlices enters before there is a clock, and has another one made.
+func TestReplaysClockIsMadeInSlices(t *testing.T) {
+	tab := blank(t)
+	got := webtest.Eval[struct {
+		Empty  bool
+		Modes  []string
+		At     float64
+		Lasts  []float64
+		Before bool
+	}](tab, `(async () => {
+		const { Replay } = await import("/static/replay.js");
+		const { Fold } = await import("/static/fold.js");
+		const view = { model: { complete: true }, fold: new Fold(), window: { follow: true, anchor: null, changed() {} }, first: NaN, typing: null, pill: {}, knowsTyping: () => true };
+		const r = new Replay(view);
+		r.changed();
+		await r.renewing;
+		const Empty = r.isBuilt();
+		view.fold = new Fold();
+		view.first = 0;
+		view.fold.times = [0, 500, 10_500];
+		view.fold.last = 10_500;
+		const Before = r.hasClock;
+		r.to(1000);
+		const Modes = [r.mode];
+		await r.renewing;
+		Modes.push(r.mode);
+		const Lasts = [r.clock.end], At = r.at;
+		r.setSkip(false);
+		Lasts.push(r.clock.end);
+		while (!r.isBuilt()) await new Promise((tell) => setTimeout(tell, 1));
+		Lasts.push(r.clock.end);
+		r.close();
+		return { Empty, Modes, At, Lasts, Before };
+	})()`)
+	require.True(t, got.Empty, "a transcript without events has its clock, too")
+	require.False(t, got.Before)
+	require.Equal(t, []string{"off", "paused"}, got.Modes, "it begins once there is a clock")
+	require.InDelta(t, 1000, got.At, 1)
+	require.Equal(t, []float64{2500, 2500, 10_500}, got.Lasts, "the clock before is the page's meanwhile")
+}
+
 // TestReplayWhileItGoesOn leaves a live transcript for its past, and comes back to the present.
 func TestReplayWhileItGoesOn(t *testing.T) {
 	s := site(t)

@@ -54,6 +54,46 @@ const tall = `(async () => {
 	});
 })()`
 
+// TestAllRowsAreReplacedAtOnce has every item become another, of which none has a row yet.
+func TestAllRowsAreReplacedAtOnce(t *testing.T) {
+	tab := blank(t)
+	tab.Do(tall)
+	got := webtest.Eval[struct {
+		Few   int
+		Seen  sight
+		After int
+	}](tab, `(async () => {
+		items.length = 10_000;
+		list.changed(0);
+		await steady(() => list.toItem(items[5000], 0));
+		const make = list.view.make;
+		list.view.make = (item) => { // longer than a frame has time
+			for (const until = performance.now() + 9; performance.now() < until;);
+			return make(item);
+		};
+		const others = () => {
+			for (let n = 0; n < items.length; n++) items[n] = { n, height: 0, guess: 0 };
+			list.anchor = { item: items[5000], offset: 0 };
+		};
+		others();
+		list.changed(0);
+		list.frame();
+		const Few = list.made;
+		others();
+		list.swapped();
+		list.frame();
+		const Seen = seen();
+		list.changed(0);
+		others();
+		list.frame();
+		return { Few, Seen, After: list.made };
+	})()`)
+	require.Equal(t, 2, got.Few, "what the reader looks at, and one row beside it")
+	require.Equal(t, 5000, got.Seen.First)
+	require.Equal(t, 0, got.Seen.Gaps, "no row waits")
+	require.Equal(t, 2, got.After, "once")
+}
+
 type sight struct {
 	First, Last, Gaps int
 	At                float64

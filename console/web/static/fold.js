@@ -224,6 +224,12 @@ export class Fold {
     return this.items[i] === item ? i : -1
   }
 
+  /** same is the item that is here what one of another fold is there; null if there is none. @param {Item} item */
+  same(item) {
+    if (item.seq > 0) return this.itemOf[item.seq] ?? null
+    return (item.kind === 'tool' ? this.cards.get(item.tool) : this.open.get(item.key)) ?? null
+  }
+
   /** timeAt is when the last frame up to this one came at which something was emitted. */
   timeAt(frame) {
     let low = 0

@@ -22,6 +22,10 @@ export class Replay {
     this.speed = 1
     this.skip = true
     this.at = 0 // played ms
+    this.waiting = [] // what is to be done once there is a clock
+    this.before = null // where the reader was
+    this.renewing = null // ends when the clock has been made anew
+    this.drawn = 0 // counts what was begun to be drawn
     this.notBefore = 0 // when the marks may be made again, ms
     this.clock = new Clock([], true)
     this.abort = new AbortController()
@@ -77,24 +81,27 @@ export class Replay {
       if (this.mode === 'off') this.showReading()
       return
     }
-    if (this.mode === 'off' && !this.view.model.complete || this.renewing) return
+    if (this.isOff && !this.view.model.complete || this.renewing !== null) return
     clearTimeout(this.rebuild)
     const now = performance.now()
     if (now < this.notBefore && this.builtFold === fold) {
       this.rebuild = setTimeout(() => this.changed(), this.notBefore - now)
       return
     }
-    this.renew(now)
+    this.renewing = this.renew(now)
   }
 
   isBuilt() {
-    const { fold } = this.view
-    return this.built === fold.version && this.builtFold === fold && this.builtLast === fold.last
+    const { fold, typing } = this.view
+    return this.built === fold.version && this.builtFold === fold && Object.is(this.builtLast, fold.last) // NaN while nothing has a time
+      && this.builtTyping === typing?.turn && this.builtSkip === this.skip
   }
 
-  // renew builds anew, in slices.
+  // isOff reports whether there is no replay, and none waits for its clock.
+  get isOff() { return this.mode === 'off' && this.waiting.length === 0 }
+
+  // renew builds anew, in slices. The clock before is that of the page meanwhile.
   async renew(now) {
-    this.renewing = true
     try {
       const took = await inSlices(this.building(), this.abort.signal)
       this.notBefore = now + Math.max(1000, took * 30)
@@ -102,23 +109,29 @@ export class Replay {
       if (e.name === 'AbortError') return
       throw e
     } finally {
-      this.renewing = false
+      this.renewing = null
     }
     if (this.mode === 'off') this.showReading()
     else this.apply()
+    if (this.hasClock && this.waiting.length > 0) this.begin()
     if (!this.isBuilt()) this.changed()
   }
 
-  // build is renew, at once.
-  build() {
-    for (const steps = this.building(); !steps.next().done;);
+  // soonest is changed, without a pause since the clock was made last.
+  async soonest() {
+    await this.renewing
+    this.notBefore = 0
+    this.changed()
   }
 
-  // building finds when each item began, and when anything happened, in steps. What was begun later counts.
+  // hasClock reports whether there is a clock of what is shown, if not of all of it.
+  get hasClock() { return this.builtFold === this.view.fold }
+
+  // building finds when each item began, and when anything happened, in steps.
   * building() {
-    const turn = this.turn = (this.turn ?? 0) + 1
-    const { view } = this
+    const { view, skip } = this
     const { fold } = view
+    const turn = view.typing?.turn
     const { version, last, first } = { version: fold.version, last: fold.last, first: view.first }
     const all = fold.items
     const begins = new Float64Array(all.length)
@@ -129,18 +142,18 @@ export class Replay {
     }
     const moments = yield* this.momentsOf(fold, first)
     yield
-    if (turn !== this.turn) return
     this.built = version
     this.builtFold = fold
     this.builtLast = last
+    this.builtTyping = turn
+    this.builtSkip = skip
     const t = this.mode === 'off' ? null : this.clock.toReal(this.at)
     this.begins = begins
-    this.moments = moments
-    this.clock = new Clock(moments, this.skip)
+    this.clock = new Clock(moments, skip)
     if (t !== null) this.at = this.clock.toPlayed(t)
     this.scrubber.max = String(Math.ceil(this.clock.end))
     yield
-    if (turn === this.turn) yield* this.drawing()
+    yield* this.drawing()
   }
 
   // momentsOf are the times at which anything happened, in ms since the first event.
@@ -191,14 +204,21 @@ export class Replay {
     this.scrubber.style.setProperty('--at', this.clock.end > 0 ? (this.at / this.clock.end * 100).toFixed(2) + '%' : '0%')
   }
 
-  // enter begins a replay where the reader is.
-  enter() {
-    if (this.mode !== 'off') return
+  // enter begins a replay where the reader is, and then does something: at once where there is a clock.
+  enter(then) {
+    if (this.mode !== 'off') return then()
+    this.waiting.push(then)
+    if (this.hasClock) this.begin()
+    else this.changed()
+  }
+
+  begin() {
     const w = this.view.window
     this.before = { anchor: w.anchor, follow: w.follow }
-    if (!this.isBuilt()) this.build()
     this.setMode('paused')
+    for (const then of this.waiting.splice(0)) then()
     if (!this.asking && !this.view.knowsTyping()) this.readTyping()
+    this.soonest()
   }
 
   async readTyping() {
@@ -209,10 +229,7 @@ export class Replay {
       view.typing = (view.typing ?? new Typing()).with(await typing(view.key, view.typingTo.seen, this.abort.signal))
       view.typingTo = now
       this.noteLine.textContent = ''
-      if (this.mode !== 'off') {
-        this.build()
-        this.apply()
-      }
+      if (this.mode !== 'off') await this.soonest()
     } catch (e) {
       if (e.name !== 'AbortError') this.noteLine.textContent = 'typing is guessed'
       this.noteLine.title = 'When each piece of text came cannot be read: ' + e.message
@@ -221,8 +238,12 @@ export class Replay {
   }
 
   /** to goes to a played time. */
-  to(p) {
-    this.enter()
+  to(p) { this.enter(() => this.go(p)) }
+
+  // by goes so many ms of played time on.
+  by(ms) { this.enter(() => this.go(this.at + ms)) }
+
+  go(p) {
     this.at = Math.min(Math.max(0, p), this.clock.end)
     this.view.window.follow = true
     this.apply()
@@ -246,8 +267,12 @@ export class Replay {
       this.setMode('paused')
       return
     }
-    const fresh = this.mode === 'off'
-    this.enter()
+    const fresh = this.isOff
+    this.enter(() => this.plays(fresh))
+  }
+
+  // plays goes on from where it is: from the beginning, where that is the end.
+  plays(fresh) {
     if (fresh && (this.before.follow || this.view.window.atEnd()) || this.at >= this.clock.end) this.at = 0
     this.view.window.follow = true
     this.setMode('playing')
@@ -280,19 +305,15 @@ export class Replay {
   }
 
   setSkip(on) {
-    const t = this.clock.toReal(this.at)
     this.skip = on
     this.skipButton.setAttribute('aria-pressed', String(on))
-    this.clock = new Clock(this.moments ?? [], on)
-    this.at = this.clock.toPlayed(t)
-    this.scrubber.max = String(Math.ceil(this.clock.end))
-    this.showTime(t)
-    this.drawMarks()
+    this.soonest()
   }
 
   // step goes to the next item, or the one before: to where it is whole.
-  step(by) {
-    this.enter()
+  step(by) { this.enter(() => this.steps(by)) }
+
+  steps(by) {
     if (this.mode === 'playing') this.setMode('paused')
     const { view } = this
     const t = this.clock.toReal(this.at)
@@ -303,10 +324,11 @@ export class Replay {
       see(Math.max(this.begins[i], item.kind === 'tool' ? 0 : item.end - view.first))
       if (item.kind === 'tool') for (const seq of item.seqs) see(view.fold.atOf[seq] - view.first)
     })
-    this.to(this.clock.toPlayed(next))
+    this.go(this.clock.toPlayed(next))
   }
 
   leave() {
+    this.waiting = []
     if (this.mode === 'off') return
     this.setMode('off')
     cancelAnimationFrame(this.asked)
@@ -329,19 +351,19 @@ export class Replay {
   press(e) {
     switch (e.key) {
       case ' ': this.toggle(); return true
-      case 'ArrowLeft': this.to(this.at - jump); return true
-      case 'ArrowRight': this.to(this.at + jump); return true
+      case 'ArrowLeft': this.by(-jump); return true
+      case 'ArrowRight': this.by(jump); return true
       case '.': this.step(1); return true
       case ',': this.step(-1); return true
       case '[': this.faster(-1); return true
       case ']': this.faster(1); return true
       case 'Home':
-        if (this.mode === 'off' && e.target !== this.scrubber) this.view.window.toStart()
+        if (this.isOff && e.target !== this.scrubber) this.view.window.toStart()
         else this.to(0)
         return true
       case 'End':
-        if (this.mode === 'off' && e.target !== this.scrubber) this.view.toEnd()
-        else this.to(this.clock.end)
+        if (this.isOff && e.target !== this.scrubber) this.view.toEnd()
+        else this.to(Infinity)
         return true
       case 'l': this.live(); return true
     }
@@ -349,12 +371,17 @@ export class Replay {
   }
 
   // drawMarks draws what happened when, beneath the scrubber.
-  drawMarks() {
-    for (const steps = this.drawing(); !steps.next().done;);
+  async drawMarks() {
+    try {
+      await inSlices(this.drawing(), this.abort.signal)
+    } catch (e) {
+      if (e.name !== 'AbortError') throw e
+    }
   }
 
-  // drawing is drawMarks in steps.
+  // drawing is drawMarks in steps. What was begun last is drawn.
   * drawing() {
+    const turn = ++this.drawn
     const c = this.marks
     const width = c.clientWidth
     const height = c.clientHeight
@@ -365,8 +392,8 @@ export class Replay {
     for (let i = 0; i < Math.min(all.length, begins.length); i++) {
       if (!all[i].hidden) at.get(all[i].kind)?.add(Math.round(clock.toPlayed(begins[i]) / clock.end * (width - 1)))
       if (i % few === few - 1) yield
+      if (turn !== this.drawn) return
     }
-    if (begins !== this.begins || clock !== this.clock) return // others are drawn
     const scale = devicePixelRatio || 1
     c.width = width * scale
     c.height = height * scale

@@ -9,6 +9,7 @@ import { Replay } from './replay.js'
 import * as rows from './rows.js'
 import { copy, say } from './status.js'
 import { keep, placeOf } from './place.js'
+import { finish } from './cards/message.js'
 import { oneLine } from './visible.js'
 import { count, span } from './when.js'
 import { Window } from './window.js'
@@ -35,7 +36,10 @@ export class Transcript {
     this.open()
     this.ticks = setInterval(() => this.tick(), 1000)
     this.leaves = () => this.keepPlace()
-    this.prints = () => this.window.whole(true)
+    this.prints = () => {
+      this.window.whole(true)
+      finish(this.sheet)
+    }
     this.printed = () => this.window.whole(false)
     addEventListener('pagehide', this.leaves)
     addEventListener('beforeprint', this.prints)
@@ -274,16 +278,16 @@ export class Transcript {
 
   // swapped finds again, in another fold, what the reader looks at.
   swapped() {
-    const again = (item) => (item === null || item === undefined ? null : this.fold.itemOf[item.seq] ?? null)
+    const again = (item) => (item === null || item === undefined ? null : this.fold.same(item))
     const w = this.window
-    if (w.anchor !== null) {
-      const item = again(w.anchor.item)
-      w.anchor = item === null ? null : { item, offset: w.anchor.offset }
+    for (const of of [w, this.replay.before]) {
+      const item = again(of?.anchor?.item)
+      if (of?.anchor) of.anchor = item === null ? null : { item, offset: of.anchor.offset }
     }
     this.target = again(this.target)
     this.selected = again(this.selected)
     this.counted = undefined
-    w.changed(0)
+    w.swapped()
   }
 
   show() {

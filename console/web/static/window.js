@@ -6,6 +6,7 @@ import { Scale } from './scale.js'
 
 const near = 500 // px around the view that are in the document as well
 const atOnce = 5 // new rows outside the view that are made in one frame
+const least = 2 // new rows that a frame makes, however little time there is: what the reader looks at, and one beside it
 const making = 8 // ms of a frame in which rows are made; laying them out takes as long again
 const onPaper = 3000 // rows of a list that is printed whole
 const held = 200 // rows at most that stay in the document since the reader holds them
@@ -35,6 +36,7 @@ export class Window {
     this.top = 0 // where the view begins
     this.scale = scale // where that is for the browser
     this.expected = NaN // scrollTop that was set here
+    this.areOthers = false // all items are others than they were: no row in sight waits
     this.isShort = false // rows are missing in sight: the frame's time was over
     this.sizes = true // are to be read again
     this.high = this.offset = this.below = 0
@@ -65,6 +67,12 @@ export class Window {
   changed(from = 0) {
     this.known = Math.min(this.known, from)
     this.ask()
+  }
+
+  /** swapped says that all items are others: the rows in sight are replaced in one frame, so that none goes missing. */
+  swapped() {
+    this.areOthers = this.rows.size > 0
+    this.changed(0)
   }
 
   ask() {
@@ -178,10 +186,10 @@ export class Window {
     try {
       this.resized()
       this.left = this.isWhole ? Infinity : atOnce
-      this.due = this.isWhole ? Infinity : performance.now() + making
       this.made = 0
       for (let turn = 0; turn < 5; turn++) {
         this.arrange()
+        if (turn === 0) this.due = this.isWhole ? Infinity : performance.now() + making // to arrange all may take longer
         this.fill(this.wanted())
         if (!this.measure()) break
       }
@@ -191,6 +199,7 @@ export class Window {
       this.pad()
       this.scrollTo(at)
     } finally {
+      this.areOthers = false
       this.inFrame = false
     }
   }
@@ -283,9 +292,9 @@ export class Window {
   }
 
   // there reports whether an item's row is there, or is made while the frame has time for it.
-  there(item, i) {
+  there(item, i, due = this.due) {
     if (!this.view.shown(item) || this.rows.has(item)) return true
-    if (performance.now() > this.due) return false
+    if (this.made >= least && performance.now() > due) return false
     this.make(item, i)
     return true
   }
@@ -317,8 +326,9 @@ export class Window {
     let first = Math.min(to - 1, Math.max(from, anchor))
     let end = first
     if (!this.there(items[end], end)) this.make(items[end], end)
-    while (end < to && this.there(items[end], end)) end++
-    while (first > from && this.there(items[first - 1], first - 1)) first--
+    const due = this.areOthers ? Infinity : this.due
+    while (end < to && this.there(items[end], end, due)) end++
+    while (first > from && this.there(items[first - 1], first - 1, due)) first--
     this.lacks(end < to || first > from)
     if (this.isShort) {
       this.ask()

@@ -9,6 +9,7 @@ import { excerpt, flagsOf, folding } from './parts.js'
 
 const long = 60_000 // characters of a message that are shown without being asked for
 const step = 10_000 // characters of it that are made in one frame
+const written = new WeakMap() // what grows in an element
 
 /** textOf is a message's text as it stands at the moment that is shown. */
 export function textOf(view, item) {
@@ -68,13 +69,16 @@ function more(item, name, s, press) {
 // write shows a text, one that is long over several frames. Meanwhile it takes the room that it took when it was measured.
 function write(grown, all, room = 0) {
   const body = grown.into
+  grown.want = all
+  written.set(body, grown)
   if (all.length - grown.shown.length <= step * 1.5) {
+    body.style.minHeight = ''
     grown.set(all)
     return
   }
   if (room > 0) body.style.minHeight = room + 'px'
   const next = () => {
-    if (!all.startsWith(grown.shown)) return // another text is shown by now
+    if (grown.want !== all) return // another text is to be shown by now
     if (!grown.isBehind) grown.set(cut(all, grown.shown.length + step))
     if (grown.shown.length >= all.length) body.style.minHeight = ''
     else requestAnimationFrame(() => { if (body.isConnected) next() })
@@ -89,6 +93,11 @@ function prose(item, name, s) {
   const isWhole = s.length <= long || item.folds?.get(name) === true
   write(grown, isWhole ? s : cut(s, long))
   return isWhole ? body : [body, more(item, name, s, () => write(grown, s))]
+}
+
+/** finish shows at once, in a part of the page, what is shown of its texts over several frames: paper does not wait. */
+export function finish(part) {
+  for (const body of part.querySelectorAll('.md')) written.get(body)?.finish()
 }
 
 // cut ends at a line, so that no block is cut where it is not sent.

@@ -16,6 +16,7 @@ export class Growing {
     this.grows = grows
     this.plain = null // what holds that rest
     this.shown = '' // the text that is there
+    this.want = null // the text that is to be there, where it comes over several frames
     this.from = 0 // where the open block begins in it
     this.open = [] // the open block's elements
     this.was = null // {block, refs} that the first of them was made of
@@ -61,6 +62,12 @@ export class Growing {
     return true
   }
 
+  /** finish makes at once what is still to be made, and shows what is still to be shown. */
+  finish() {
+    if (this.want?.startsWith(this.shown)) this.set(this.want)
+    if (this.isBehind) this.make(performance.now())
+  }
+
   later(ms) {
     if (this.timer) return
     this.timer = setTimeout(() => {
@@ -70,6 +77,10 @@ export class Growing {
   }
 
   make(now) {
+    clearTimeout(this.timer)
+    this.timer = 0
+    this.plain?.remove()
+    this.plain = null
     let from = -1
     while (this.grows && this.shown.length - this.from > most && from !== this.from) {
       from = this.from
