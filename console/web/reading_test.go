@@ -194,7 +194,7 @@ func TestABlockWithoutEndIsBounded(t *testing.T) {
 	})()`), "blocks that end are all read")
 	require.Equal(t, 1, webtest.Eval[int](tab, `(async () => {
 		const { Growing } = await import("/static/markdown/growing.js");
-		const e = document.createElement("div"), g = new Growing(e, true), all = "**a** b ".repeat(5000);
+		const e = document.createElement("div"), g = new Growing(e, true), all = "**a** b ".repeat(1000);
 		document.body.append(e);
 		g.set(all);
 		for (let n = 1; !g.isBehind; n++) g.set(all + "c".repeat(n));
