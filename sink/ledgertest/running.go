@@ -286,7 +286,7 @@ func (c counted) Run(ctx context.Context, count uint32, serve func(context.Conte
 func runGivesBackWhileAway(t *testing.T, open Open) {
 	s := NewStage(t, 5, open)
 	o := counted{taken: make(chan struct{}, 9), back: make(chan struct{}, 9)}
-	k, stop := s.Run(sink.Options{Ownership: o, Away: 50 * time.Millisecond})
+	k, stop := s.Run(sink.Options{Ownership: o, Away: 500 * time.Millisecond}) // more than a server that starts lets a connection wait
 	for range 3 {
 		<-o.taken
 		for _, script := range s.Scripts {
