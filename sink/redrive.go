@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/nats-io/nats.go"
 
@@ -49,7 +50,21 @@ func (p *partition) redrive(ctx context.Context, claim Claim) error {
 	if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", subject, err)
 	}
-	defer func() { _ = sub.Unsubscribe() }() // the connection may be gone
+	leave := sync.OnceFunc(func() {
+		_ = sub.Unsubscribe() // the connection may be gone
+		for {
+			select {
+			case m := <-requests:
+				if !schema.IsInbox(m.Reply) {
+					continue
+				}
+				p.answer(m, redriveAnswer{Error: "the partition is claimed anew: ask again"})
+			default:
+				return
+			}
+		}
+	})
+	defer leave()
 	for {
 		select {
 		case <-ctx.Done():
@@ -76,11 +91,13 @@ func (p *partition) redrive(ctx context.Context, claim Claim) error {
 				p.redriven.Store(false)
 				return err
 			case err != nil: // perhaps done, with the answer lost: claimed anew, it is as it is
+				leave() // before the answer: whoever asks again on it is not heard by a claim that is over
 				p.answer(m, redriveAnswer{Error: err.Error()})
 				return errRestart
 			case redriven:
 				p.sink.o.Log.Info().Stringer("capture", id).Uint32("partition", p.number).
 					Msg("capture taken out of the park: the partition is read again from its first message")
+				leave()
 				p.answer(m, redriveAnswer{Redriven: true})
 				return errRestart
 			}
