@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/steno-io/steno/schema"
@@ -29,21 +31,51 @@ func Plan(ctx context.Context, js jetstream.JetStream, c Config) ([]Change, erro
 	return changes, err
 }
 
+// unansweredTries bounds how often Apply asks for one change whose answer does not come, as that of a
+// cluster that is just forming may not: each try waits as long as the client library does, 5 s.
+const unansweredTries = 5
+
 // Apply creates what is missing, mends what has drifted, and lists what it did. It may be repeated,
-// and be run by several processes at once.
-func Apply(ctx context.Context, js jetstream.JetStream, c Config) ([]Change, error) {
-	steps, err := plan(ctx, js, c)
-	if err != nil {
-		return nil, err
+// and be run by several processes at once. A change that nobody answers may have been made: Apply looks,
+// and asks again if it was not.
+func Apply(ctx context.Context, js jetstream.JetStream, c Config) (done []Change, err error) {
+	var perhaps *Change
+	for tries := 0; ; {
+		before := len(done)
+		steps, err := plan(ctx, js, c)
+		if err == nil && perhaps != nil && !slices.ContainsFunc(steps, perhaps.isOf) {
+			done = append(done, *perhaps)
+		}
+		if err == nil {
+			perhaps = nil
+			done, perhaps, err = carryOut(ctx, steps, done)
+		}
+		if tries++; len(done) > before {
+			tries = 1
+		}
+		if err == nil || !isUnanswered(err) || ctx.Err() != nil || tries == unansweredTries {
+			return done, err
+		}
 	}
-	var done []Change
+}
+
+// carryOut adds what it does to what was done before; perhaps is the change that nobody answered.
+func carryOut(ctx context.Context, steps []step, before []Change) (done []Change, perhaps *Change, err error) {
+	done = before
 	for _, s := range steps {
 		if err := s.do(ctx); err != nil {
-			return done, fmt.Errorf("apply topology: %s: %w", s.Change, err)
+			return done, &s.Change, fmt.Errorf("apply topology: %s: %w", s.Change, err)
 		}
 		done = append(done, s.Change)
 	}
-	return done, nil
+	return done, nil, nil
+}
+
+// isOf reports whether a step is to make the change.
+func (c *Change) isOf(s step) bool { return s.Stream == c.Stream && s.Create == c.Create }
+
+func isUnanswered(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders)
 }
 
 func plan(ctx context.Context, js jetstream.JetStream, c Config) ([]step, error) {

@@ -51,6 +51,53 @@ func TestApplyThenCheck(t *testing.T) {
 	require.Empty(t, changes, "a second apply without a number changes nothing")
 }
 
+// unanswered is a JetStream whose creations and updates are not answered the first time: on every other
+// stream the server had made the change.
+type unanswered struct {
+	jetstream.JetStream
+	asked map[string]int
+}
+
+func (u *unanswered) fail(name string, do func() (jetstream.Stream, error)) (jetstream.Stream, error) {
+	u.asked[name]++
+	if u.asked[name] > 1 {
+		return do()
+	}
+	if len(u.asked)%2 == 0 {
+		if _, err := do(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, context.DeadlineExceeded
+}
+
+func (u *unanswered) CreateStream(ctx context.Context, c jetstream.StreamConfig) (jetstream.Stream, error) {
+	return u.fail("create "+c.Name, func() (jetstream.Stream, error) { return u.JetStream.CreateStream(ctx, c) })
+}
+
+func (u *unanswered) UpdateStream(ctx context.Context, c jetstream.StreamConfig) (jetstream.Stream, error) {
+	return u.fail("update "+c.Name, func() (jetstream.Stream, error) { return u.JetStream.UpdateStream(ctx, c) })
+}
+
+func TestApplyAsksAgainWhereNobodyAnswers(t *testing.T) {
+	ctx := deadline(t)
+	s := natstest.StartWith(t, natstest.Options{Bare: true})
+	for _, c := range []topology.Config{{}, {MaxBytes: 1 << 30}} {
+		want, err := topology.Plan(ctx, s.JS, c)
+		require.NoError(t, err)
+		require.NotEmpty(t, want)
+		js := &unanswered{s.JS, map[string]int{}}
+		done, err := topology.Apply(ctx, js, c)
+		require.NoError(t, err)
+		require.Greater(t, len(js.asked), 1)
+		for _, change := range want {
+			require.Contains(t, done, change)
+		}
+		_, err = topology.Check(ctx, s.JS)
+		require.NoError(t, err)
+	}
+}
+
 func TestApplyRefusesOtherPartitions(t *testing.T) {
 	ctx := deadline(t)
 	s := natstest.StartWith(t, natstest.Options{Config: topology.Config{Partitions: 4}})

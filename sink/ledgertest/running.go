@@ -105,7 +105,7 @@ func runRetriesBothKindsOfFailure(t *testing.T, open Open) {
 
 func runGoesOnWhereItStopped(t *testing.T, open Open) {
 	s := NewStage(t, 10, open)
-	for range 10 {
+	for range 5 {
 		for range 10 {
 			s.Publish(s.Scripts[rand.IntN(len(s.Scripts))])
 		}

@@ -282,7 +282,7 @@ func longTexts(t *testing.T, b *bench) {
 		require.Len(t, list.Transcripts, 1, text)
 	}
 	for i := range 120_000 - 1 { // all over it
-		if i%7001 == 1 {
+		if i%30011 == 1 {
 			phrase := fmt.Sprintf(`"straw%d straw%d"`, i, i+1)
 			require.Equal(t, []string{"one/1:1"}, b.hits(sink.SearchQuery{Text: phrase}), phrase)
 		}
