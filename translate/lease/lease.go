@@ -102,9 +102,9 @@ func (l *Leases) Run(ctx context.Context, s Server) error {
 	if err := l.enter(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
-	watch, err := l.kv.WatchAll(ctx)
+	watch, err := topology.Watch(ctx, l.kv, ">")
 	if err != nil {
-		return fmt.Errorf("watch leases: %w", err)
+		return err
 	}
 	defer func() { _ = watch.Stop() }() // the connection may be gone
 	tick := time.NewTicker(l.o.TTL / renewals)

@@ -2,7 +2,6 @@ package lease
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -45,28 +44,16 @@ func owners(ctx context.Context, js jetstream.JetStream) (map[uint32]string, err
 	if err != nil {
 		return nil, err
 	}
-	watch, err := kv.Watch(ctx, partitionPrefix+"*", jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = watch.Stop() }() // the connection may be gone
 	owners := map[uint32]string{}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case e, ok := <-watch.Updates():
-			if !ok {
-				return nil, errors.New("the watch has ended")
-			}
-			if e == nil {
-				return owners, nil
-			}
-			n, err := strconv.ParseUint(strings.TrimPrefix(e.Key(), partitionPrefix), 10, 32)
-			if err != nil {
-				return nil, fmt.Errorf("key %s: %w", e.Key(), err)
-			}
-			owners[uint32(n)] = workerOf(string(e.Value()))
+	for e, err := range topology.Entries(ctx, kv, partitionPrefix+"*") {
+		if err != nil {
+			return nil, err
 		}
+		n, err := strconv.ParseUint(strings.TrimPrefix(e.Key(), partitionPrefix), 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("key %s: %w", e.Key(), err)
+		}
+		owners[uint32(n)] = workerOf(string(e.Value()))
 	}
+	return owners, nil
 }

@@ -84,37 +84,23 @@ func ListParked(ctx context.Context, js jetstream.JetStream) ([]ParkedCapture, e
 	if err != nil {
 		return nil, fmt.Errorf("list parked captures: bucket %s: %w", topology.Parked, err)
 	}
-	watch, err := kv.Watch(ctx, identityKeys, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, fmt.Errorf("list parked captures: %w", err)
-	}
 	var out []ParkedCapture
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("list parked captures: %w", ctx.Err()), watch.Stop())
-		case entry, ok := <-watch.Updates():
-			if !ok {
-				return nil, fmt.Errorf("list parked captures: %w", jetstream.ErrConsumerDeleted)
-			}
-			if entry == nil { // all that was there
-				slices.SortFunc(out, func(a, b ParkedCapture) int { return cmp.Compare(a.Identity.String(), b.Identity.String()) })
-				if err := watch.Stop(); err != nil {
-					return nil, fmt.Errorf("list parked captures: %w", err)
-				}
-				return out, nil
-			}
-			id, err := schema.ParseIdentitySubject(entry.Key())
-			if err != nil {
-				continue // nobody's
-			}
-			p := ParkedCapture{Identity: id, Revision: entry.Revision()}
-			if err := json.Unmarshal(entry.Value(), &p.Parked); err != nil {
-				p.Parked = Parked{Reason: ReasonKey, Error: fmt.Sprintf("read key %s: %v", entry.Key(), err)}
-			}
-			out = append(out, p)
+	for entry, err := range topology.Entries(ctx, kv, identityKeys) {
+		if err != nil {
+			return nil, fmt.Errorf("list parked captures: %w", err)
 		}
+		id, err := schema.ParseIdentitySubject(entry.Key())
+		if err != nil {
+			continue // nobody's
+		}
+		p := ParkedCapture{Identity: id, Revision: entry.Revision()}
+		if err := json.Unmarshal(entry.Value(), &p.Parked); err != nil {
+			p.Parked = Parked{Reason: ReasonKey, Error: fmt.Sprintf("read key %s: %v", entry.Key(), err)}
+		}
+		out = append(out, p)
 	}
+	slices.SortFunc(out, func(a, b ParkedCapture) int { return cmp.Compare(a.Identity.String(), b.Identity.String()) })
+	return out, nil
 }
 
 // park stops the capture at a frame. What was folded before it is stored first, so that a parked

@@ -46,7 +46,7 @@ func AwaitRedrive(ctx context.Context, js jetstream.JetStream, id schema.Identit
 	if err != nil {
 		return nil, fail(err)
 	}
-	watch, err := kv.Watch(ctx, id.Subject())
+	watch, err := topology.Watch(ctx, kv, id.Subject())
 	if err != nil {
 		return nil, fail(err)
 	}
