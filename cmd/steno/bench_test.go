@@ -72,11 +72,11 @@ func TestBenchTheSinkIntoPostgreSQL(t *testing.T) {
 }
 
 func TestBenchTable(t *testing.T) {
-	stdout, stderr, code := runHere(t, "bench", "translate", "--tiny")
+	stdout, stderr, code := steno(t, "bench", "translate", "--tiny")
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, "translate acp allocations")
 	require.Contains(t, stdout, " on ") // the machine
-	_, stderr, code = runHere(t, "bench")
+	_, stderr, code = steno(t, "bench")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "which row? one of translate, ")
 }

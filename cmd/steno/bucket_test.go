@@ -65,14 +65,14 @@ func TestAddressesOfArchives(t *testing.T) {
 		{"seal --all --archive s3://mill --object-lock 0d", `--object-lock "0d": want how long`},
 		{"seal --all --archive s3://mill --object-lock 1d --object-lock-mode firm", `"firm": want governance or compliance`},
 	} {
-		stdout, stderr, code := runHere(t, append(strings.Fields(tt.args), "--data", t.TempDir())...)
+		stdout, stderr, code := steno(t, append(strings.Fields(tt.args), "--data", t.TempDir())...)
 		require.Equal(t, exitUsage, code, "%s: %s", tt.args, stderr)
 		require.Contains(t, stderr, tt.says)
 		require.NotContains(t, stderr, "s3cret")
 		require.Empty(t, stdout)
 	}
 	t.Setenv("STENO_ARCHIVE", "s3://")
-	_, stderr, code := runHere(t, "seal", "--all", "--data", t.TempDir())
+	_, stderr, code := steno(t, "seal", "--all", "--data", t.TempDir())
 	require.Equal(t, exitConfig, code)
 	require.Contains(t, stderr, "STENO_ARCHIVE")
 }
@@ -116,13 +116,13 @@ func TestVerifyAURL(t *testing.T) {
 		{"/local.tar", "or to what is not as safe", exitRuntime},
 		{"/short.tar", "unexpected EOF", exitRuntime},
 	} {
-		stdout, stderr, code := runHere(t, "verify", server.URL+tt.name+"?signature=s3cret")
+		stdout, stderr, code := steno(t, "verify", server.URL+tt.name+"?signature=s3cret")
 		require.Equal(t, tt.code, code, "%s: %s%s", tt.name, stdout, stderr)
 		require.Contains(t, stderr, tt.says)
 		require.NotContains(t, stderr, "s3cret")
 	}
 	server.Close()
-	_, stderr, code := runHere(t, "verify", server.URL+"/sacks.tar?signature=s3cret")
+	_, stderr, code := steno(t, "verify", server.URL+"/sacks.tar?signature=s3cret")
 	require.Equal(t, exitUnavailable, code)
 	require.Contains(t, stderr, "the server does not answer")
 	require.NotContains(t, stderr, "s3cret")

@@ -94,14 +94,14 @@ func testSearchOfACluster(t *testing.T, on func([]string, ...string) []string, h
 	}
 	for _, text := range []string{"the", "permission dialog", `"permission dialog"`, "orders", "sacks", "changelog.md", "no such words"} {
 		found := func(where []string) (out []string) {
-			for _, h := range hits(t, okHere(t, on(where, "search", "--json", "--limit", "0", text)...)) {
+			for _, h := range hits(t, ok(t, on(where, "search", "--json", "--limit", "0", text)...)) {
 				out = append(out, fmt.Sprint(h.Summary.Key, " ", h.Seq, h.At, h.Kind, h.Role, h.Tool, h.Snippet, h.Matches))
 			}
 			slices.Sort(out) // what was said at once is in the order of the ledger's ids
 			return out
 		}
 		require.Equal(t, found(here), found(there), text)
-		require.Equal(t, listed(t, okHere(t, on(here, "ls", "--json", "--text", text)...)), listed(t, okHere(t, on(there, "ls", "--json", "--text", text)...)), text)
+		require.Equal(t, listed(t, ok(t, on(here, "ls", "--json", "--text", text)...)), listed(t, ok(t, on(there, "ls", "--json", "--text", text)...)), text)
 	}
 	require.NotEmpty(t, ok(t, on(there, "search", "sacks")...))
 	require.Equal(t, listed(t, ok(t, on(here, "ls", "--json", "--agent", "GOO", "--status", "ended")...)),
@@ -139,18 +139,18 @@ func TestCommandsReadACluster(t *testing.T) {
 	require.Equal(t, ok(t, on(here, "verify", "--json")...), ok(t, on(there, "verify", "--json")...))
 	require.Equal(t, ok(t, on(here, "verify")...), ok(t, on(there, "verify")...))
 
-	list := okHere(t, on(there, "ls", "--json")...)
-	require.Equal(t, listed(t, okHere(t, on(here, "ls", "--json")...)), listed(t, list))
-	require.Equal(t, listed(t, okHere(t, on(here, "ls", "--json", "--peer", "orders")...)), listed(t, okHere(t, on(there, "ls", "--json", "--peer", "orders")...)))
-	require.Contains(t, okHere(t, on(there, "ls")...), "orders slow")
+	list := ok(t, on(there, "ls", "--json")...)
+	require.Equal(t, listed(t, ok(t, on(here, "ls", "--json")...)), listed(t, list))
+	require.Equal(t, listed(t, ok(t, on(here, "ls", "--json", "--peer", "orders")...)), listed(t, ok(t, on(there, "ls", "--json", "--peer", "orders")...)))
+	require.Contains(t, ok(t, on(there, "ls")...), "orders slow")
 
 	for key := range listed(t, list) {
-		require.Equal(t, okHere(t, on(here, "show", key, "--json")...), okHere(t, on(there, "show", key, "--json")...), key)
-		require.Equal(t, okHere(t, on(here, "show", key, "--times", "--raw", "--full")...), okHere(t, on(there, "show", key, "--times", "--raw", "--full")...), key)
-		require.Equal(t, okHere(t, on(here, "replay", key, "--json", "--idle-limit", "1us")...), okHere(t, on(there, "replay", key, "--json", "--idle-limit", "1us")...), key)
+		require.Equal(t, ok(t, on(here, "show", key, "--json")...), ok(t, on(there, "show", key, "--json")...), key)
+		require.Equal(t, ok(t, on(here, "show", key, "--times", "--raw", "--full")...), ok(t, on(there, "show", key, "--times", "--raw", "--full")...), key)
+		require.Equal(t, ok(t, on(here, "replay", key, "--json", "--idle-limit", "1us")...), ok(t, on(there, "replay", key, "--json", "--idle-limit", "1us")...), key)
 	}
 	for _, args := range [][]string{{"show"}, {"show", "orders"}, {"replay", "--idle-limit", "1us"}, {"export", "--format", "html"}, {"export", "orders", "--format", "md"}, {"export", "orders", "--frames"}} {
-		require.Equal(t, okHere(t, on(here, args...)...), okHere(t, on(there, args...)...), args)
+		require.Equal(t, ok(t, on(here, args...)...), ok(t, on(there, args...)...), args)
 	}
 	for _, key := range []string{"orders", "no such key"} { // of neither
 		_, mine, code := steno(t, on(here, "show", key+" -")...)
@@ -277,22 +277,22 @@ func TestAClusterThatCannotBeRead(t *testing.T) {
 	s, database := natstest.Start(t), pgtest.Database(t)
 	there := []string{"--nats", s.URL(), "--ledger", database}
 	for _, command := range []string{"ls", "show", "export", "tail", "replay", "verify", "doctor", "close x"} {
-		_, stderr, code := runHere(t, slices.Concat(strings.Fields(command), there)...)
+		_, stderr, code := steno(t, slices.Concat(strings.Fields(command), there)...)
 		require.Equal(t, exitConfig, code, stderr)
 		require.Contains(t, stderr, "no tables of steno are there; a sink makes them (start steno worker sink)")
 	}
 	sink := startWorker(t, "sink", s.URL(), "--ledger", database)
-	stdout, _, code := runHere(t, append([]string{"doctor"}, there...)...)
+	stdout, _, code := steno(t, append([]string{"doctor"}, there...)...)
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, strings.Join(strings.Fields(stdout), " "), "no translator has 32 partitions (0-31)")
 	require.NoError(t, sink.Process.Kill())
 	require.Error(t, sink.Wait())
 
-	_, stderr, code := runHere(t, "show", "--nats", s.URL(), "--ledger", database)
+	_, stderr, code := steno(t, "show", "--nats", s.URL(), "--ledger", database)
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, stderr, "nothing is recorded yet")
 	sql(t, database, `UPDATE steno.version SET version = 99`)
-	_, stderr, code = runHere(t, append([]string{"ls"}, there...)...)
+	_, stderr, code = steno(t, append([]string{"ls"}, there...)...)
 	require.Equal(t, exitConfig, code)
 	require.Contains(t, stderr, "a newer steno made them")
 
@@ -308,7 +308,7 @@ func TestAClusterThatCannotBeRead(t *testing.T) {
 		{s.URL(), "postgres://steno:geheim@127.0.0.1:port/steno", exitUsage, "--ledger: "},
 		{bare.URL(), database, exitConfig, topology.ErrMissing.Error()},
 	} {
-		_, stderr, code := runHere(t, "ls", "--nats", tt.nats, "--ledger", tt.ledger)
+		_, stderr, code := steno(t, "ls", "--nats", tt.nats, "--ledger", tt.ledger)
 		require.Equal(t, tt.code, code, stderr)
 		require.Contains(t, stderr, tt.says)
 		require.NotContains(t, stderr, "geheim")

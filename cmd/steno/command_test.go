@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,28 +29,48 @@ func TestMain(m *testing.M) {
 	case os.Getenv(asAgent) != "":
 		os.Exit(testAgent(os.Stdin, os.Stdout, os.Stderr))
 	default:
+		if err := os.Setenv("XDG_CONFIG_HOME", "/nonexistent"); err != nil {
+			panic(err)
+		}
 		os.Exit(pgtest.Main(m))
 	}
 }
 
-// steno runs a command in a process of its own and gives its output; env is added.
+// steno runs a command in this process, where starting one for each would take longer than most commands do; it
+// gives the output and the exit code. What is to be killed or sent a signal is started by stenoCommand.
 func steno(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := stenoCommand(ctx, args...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	if err != nil {
-		require.IsType(t, &exec.ExitError{}, err, "steno %v: %v\n%s", args, err, errs.String())
-	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	in, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer in.Close() //nolint:errcheck // nothing was written to it
+	var out, errs spoken
+	code = run(ctx, append([]string{}, args...), stdio{in, &out, &errs}) // of none it would take the test's
+	return out.String(), errs.String(), code
+}
+
+// spoken keeps what a command says, from whichever of its goroutines.
+type spoken struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *spoken) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *spoken) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 func stenoCommand(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asSteno+"=1", "XDG_CONFIG_HOME=/nonexistent")
+	cmd.Env = append(os.Environ(), asSteno+"=1")
 	return cmd
 }
 

@@ -170,7 +170,7 @@ func TestWhereAConsoleListens(t *testing.T) {
 		{[]string{"console", "--grace", "-1s"}, "--grace"},
 		{[]string{"console", "--nats", "nats://127.0.0.1:1"}, "which database?"},
 	} {
-		_, said, code := runHere(t, tt.args...)
+		_, said, code := steno(t, tt.args...)
 		require.Equal(t, exitUsage, code, said)
 		require.Contains(t, said, tt.says)
 	}

@@ -25,7 +25,7 @@ func TestEveryEventIsExplained(t *testing.T) {
 	data, away := t.TempDir(), t.TempDir()
 	place, bundle := filepath.Join(away, "archive"), filepath.Join(away, "sacks.tar")
 	in := func(args ...string) string {
-		stdout, stderr, code := runHere(t, append(args, "--data", data, "--sync", "1s")...)
+		stdout, stderr, code := steno(t, append(args, "--data", data, "--sync", "1s")...)
 		require.Zero(t, code, "%v: %s%s", args, stdout, stderr)
 		return stdout
 	}
@@ -96,28 +96,28 @@ func TestEveryEventIsExplained(t *testing.T) {
 
 	// Something on the way does not fit.
 	other := strings.TrimSpace(in("keygen", filepath.Join(away, "other.key")))
-	_, stderr, code := runHere(t, "explain", key+"#1", "--archive", place, "--key", other)
+	_, stderr, code := steno(t, "explain", key+"#1", "--archive", place, "--key", other)
 	require.Equal(t, exitSignature, code, stderr)
 	log := filepath.Join(place, "default", "seals.log")
 	require.NoError(t, os.Rename(log, filepath.Join(away, "log")))
-	_, stderr, code = runHere(t, "explain", key+"#1", "--archive", place)
+	_, stderr, code = steno(t, "explain", key+"#1", "--archive", place)
 	require.Equal(t, exitChanged, code)
 	require.Contains(t, stderr, "the log of seals, which must name it")
 	require.NoError(t, os.Rename(filepath.Join(away, "log"), log))
 	parts, err := filepath.Glob(filepath.Join(place, "*", "*", "*", "*", "frames-*"))
 	require.NoError(t, err)
 	require.NoError(t, os.Rename(parts[0], filepath.Join(away, "part")))
-	_, stderr, code = runHere(t, "explain", key+"#1", "--archive", place)
+	_, stderr, code = steno(t, "explain", key+"#1", "--archive", place)
 	require.Equal(t, exitChanged, code, stderr)
 	require.NoError(t, os.Rename(filepath.Join(away, "part"), parts[0]))
 	notes, err := filepath.Glob(filepath.Join(place, "*", "*", "*", "*", "*.note"))
 	require.NoError(t, err)
 	require.Len(t, notes, 1)
 	require.NoError(t, os.Remove(notes[0]))
-	_, stderr, code = runHere(t, "explain", key+"#1", "--archive", place)
+	_, stderr, code = steno(t, "explain", key+"#1", "--archive", place)
 	require.Equal(t, exitChanged, code)
 	require.Contains(t, stderr, "it is not signed")
-	_, stderr, code = runHere(t, "explain", key+"#9999", "--archive", bundle)
+	_, stderr, code = steno(t, "explain", key+"#9999", "--archive", bundle)
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, stderr, "no such event")
 }

@@ -69,7 +69,7 @@ func opened(peer string, frames []schema.Frame) []schema.Frame {
 // translated translates a file without what its end adds: a case speaks of its own frames.
 func translated(t *testing.T, path string) []schema.Event {
 	t.Helper()
-	out, stderr, code := runHere(t, "translate", path)
+	out, stderr, code := steno(t, "translate", path)
 	require.Zero(t, code, stderr)
 	all := events(t, out)
 	last := all[len(all)-1].WorkerSeq
@@ -94,9 +94,9 @@ func TestEveryA2AFileTranslatesAsItIsStored(t *testing.T) {
 		require.Equal(t, first[i].Frames, first[i].Added, path)
 		require.Equal(t, first[i].Capture, again[i].Capture, path)
 		require.Zero(t, again[i].Added, path)
-		offline := okHere(t, "translate", path)
-		require.Equal(t, offline, okHere(t, "translate", path), "the same file gives the same bytes: %s", path)
-		shown := okHere(t, "show", "--data", data, "--json", first[i].Capture+"/0")
+		offline := ok(t, "translate", path)
+		require.Equal(t, offline, ok(t, "translate", path), "the same file gives the same bytes: %s", path)
+		shown := ok(t, "show", "--data", data, "--json", first[i].Capture+"/0")
 		require.Equal(t, numbered(t, durable(t, offline)[0]), shown, path)
 	}
 	for _, s := range list(t, data) {
@@ -163,7 +163,7 @@ func TestWrongA2AFilesAreRefusedByFileAndLine(t *testing.T) {
 `), 0o600))
 	data := t.TempDir()
 	for _, args := range [][]string{{"translate", path}, {"import", "--data", data, path}} {
-		_, stderr, code := runHere(t, args...)
+		_, stderr, code := steno(t, args...)
 		require.Equal(t, exitRuntime, code)
 		require.Contains(t, stderr, path+`:2: member "exchange" is missing: want the id of the HTTP exchange that this stream belongs to`)
 	}

@@ -30,10 +30,10 @@ func TestWhatCannotBeTranslatedIsRefusedBeforeItIsStored(t *testing.T) {
 	data, path := t.TempDir(), filepath.Join(t.TempDir(), "unknown.jsonl")
 	open := `{"from":"control","type":"open","protocol":"acp","text":"{\"protocol\":\"smoke-signals\"}"}` + "\n"
 	require.NoError(t, os.WriteFile(path, []byte(open), 0o600))
-	_, offline, code := runHere(t, "translate", path)
+	_, offline, code := steno(t, "translate", path)
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, offline, "smoke-signals")
-	_, stored, code := runHere(t, "import", "--data", data, path)
+	_, stored, code := steno(t, "import", "--data", data, path)
 	require.Equal(t, exitRuntime, code)
 	require.Equal(t, offline, stored, "import refuses as translate does")
 	require.Empty(t, list(t, data))
@@ -42,7 +42,7 @@ func TestWhatCannotBeTranslatedIsRefusedBeforeItIsStored(t *testing.T) {
 
 func TestAFileThatFailsKeepsNoOtherBack(t *testing.T) {
 	data, dir := t.TempDir(), t.TempDir()
-	stdout, stderr, code := runHere(t, "import", "--data", data, dir, recording("codex-acp-0.16.0.json"),
+	stdout, stderr, code := steno(t, "import", "--data", data, dir, recording("codex-acp-0.16.0.json"),
 		filepath.Join(dir, "nowhere"), recording("gemini-cli-0.46.0.json"), "-")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stdout, "codex-acp")

@@ -120,7 +120,7 @@ func TestKeepSaysWhatItNeeds(t *testing.T) {
 		{"up --legal-hold", "--legal-hold: it is for --archive"},
 		{"worker sink --nats nats://127.0.0.1:1 --ledger postgres://x --archive x", "all sinks need the same --signing-key"},
 	} {
-		_, stderr, code := runHere(t, strings.Fields(tt.args)...)
+		_, stderr, code := steno(t, strings.Fields(tt.args)...)
 		require.Equal(t, exitUsage, code, "%s: %s", tt.args, stderr)
 		require.Contains(t, stderr, tt.says, tt.args)
 	}

@@ -21,7 +21,7 @@ import (
 func TestARuleIsChanged(t *testing.T) {
 	data, place := t.TempDir(), filepath.Join(t.TempDir(), "archive")
 	in := func(args ...string) (stdout, stderr string, code int) {
-		return runHere(t, append(args, "--data", data, "--sync", "1s")...)
+		return steno(t, append(args, "--data", data, "--sync", "1s")...)
 	}
 	good := func(args ...string) string {
 		stdout, stderr, code := in(args...)
@@ -127,7 +127,7 @@ func TestRetranslateSaysWhatItNeeds(t *testing.T) {
 			if !strings.Contains(tt.args, "--ledger") {
 				args = append(args, "--data", t.TempDir())
 			}
-			stdout, stderr, code := runHere(t, args...)
+			stdout, stderr, code := steno(t, args...)
 			require.Equal(t, exitUsage, code, stderr)
 			require.Contains(t, stderr, tt.says)
 			require.Empty(t, stdout)

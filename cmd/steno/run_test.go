@@ -257,7 +257,7 @@ func TestRunUsage(t *testing.T) {
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			data := t.TempDir()
-			stdout, stderr, code := runHere(t, append([]string{"run", "--data", data}, strings.Fields(tt.args)...)...)
+			stdout, stderr, code := steno(t, append([]string{"run", "--data", data}, strings.Fields(tt.args)...)...)
 			require.Equal(t, exitUsage, code, stderr)
 			require.Contains(t, stderr, tt.says)
 			require.Empty(t, stdout)

@@ -39,7 +39,7 @@ func importedDirectory(t *testing.T) string {
 func TestSearch(t *testing.T) {
 	data := importedDirectory(t)
 	defer startUp(t, data).kill(t)
-	stdout, stderr, code := runHere(t, "search", "--data", data, "permission", "dialog", "waiting")
+	stdout, stderr, code := steno(t, "search", "--data", data, "permission", "dialog", "waiting")
 	require.Zero(t, code, stderr)
 	require.Equal(t, `Repo Story Request
 `+goose+`
@@ -61,7 +61,7 @@ func TestSearch(t *testing.T) {
 	require.Less(t, strings.Count(shown, "\n"), strings.Count(ok(t, "show", goose, "--data", data), "\n")/2)
 	from := events(t, ok(t, "show", goose, "--data", data, "--from", "157", "--json"))
 	require.Equal(t, uint64(157), from[0].StoreSeq)
-	_, stderr, code = runHere(t, "show", goose, "--data", data, "--from", "99999")
+	_, stderr, code = steno(t, "show", goose, "--data", data, "--from", "99999")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "--from 99999: the last event of "+goose+" has number 160")
 
@@ -71,13 +71,13 @@ func TestSearch(t *testing.T) {
 	for i := range all[1:] {
 		require.False(t, all[i].At.Before(all[i+1].At), "the newest first")
 	}
-	_, stderr, _ = runHere(t, "search", "--data", data, "--limit", "2", "the")
+	_, stderr, _ = steno(t, "search", "--data", data, "--limit", "2", "the")
 	require.Contains(t, stderr, "the newest 2 hits; there are more")
 	for _, h := range hits(t, ok(t, "search", "--data", data, "--json", "--limit", "0", "--agent", "GOOSE", "the")) {
 		require.Equal(t, "goose", h.Summary.Agent)
 	}
 
-	stdout, stderr, code = runHere(t, "search", "--data", data, "nobody", "said", "this")
+	stdout, stderr, code = steno(t, "search", "--data", data, "nobody", "said", "this")
 	require.Zero(t, code)
 	require.Empty(t, stdout)
 	require.Equal(t, "nothing found\n", stderr)
@@ -156,7 +156,7 @@ func TestFilterUsage(t *testing.T) {
 			if !strings.Contains(tt.args, "--nats") {
 				args = append(args, "--data", data)
 			}
-			stdout, stderr, code := runHere(t, args...)
+			stdout, stderr, code := steno(t, args...)
 			require.Equal(t, exitUsage, code, stderr)
 			require.Contains(t, stderr, tt.says)
 			require.Empty(t, stdout)
@@ -187,10 +187,10 @@ func TestDoctorSaysWhatCannotBeFound(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	ok(t, "import", "--data", data, recording("codex-acp-0.16.0.json"))
-	_, stderr, code := runHere(t, "search", "--data", data, "x")
+	_, stderr, code := steno(t, "search", "--data", data, "x")
 	require.Zero(t, code)
 	require.Contains(t, stderr, "could not be indexed, and cannot be found")
-	stdout, _, code := runHere(t, "doctor", "--data", data)
+	stdout, _, code := steno(t, "doctor", "--data", data)
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, stdout, "could not be indexed")
 }

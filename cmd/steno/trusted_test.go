@@ -20,7 +20,7 @@ func TestAKeyThatIsNoneIsRefused(t *testing.T) {
 			"": "want a public key", " ": "want a public key", empty: "is empty", other: "read public key", "a+b+c": "read public key",
 			filepath.Join(dir, "none.pub"): "want a public key",
 		} {
-			_, stderr, code := runHere(t, append(command, "--key", key)...)
+			_, stderr, code := steno(t, append(command, "--key", key)...)
 			require.Equal(t, exitUsage, code, "%v --key %q: %s", command, key, stderr)
 			require.Contains(t, stderr, says)
 		}
@@ -32,13 +32,13 @@ func TestALineIsNoTerminals(t *testing.T) {
 	o := &output{to: &out}
 	o.line("%s: %d", "a\x1b[2Jb\nverified: \u202ec\rd", 7)
 	require.Equal(t, "a␛[2Jb␊verified: ⟨U+202E⟩c␍d: 7\n", out.String())
-	_, stderr, code := runHere(t, "verify", "./no\x1b]0;title")
+	_, stderr, code := steno(t, "verify", "./no\x1b]0;title")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "no␛]0;title")
 }
 
 func TestNothingToCompareIsNoSuccess(t *testing.T) {
-	_, stderr, code := runHere(t, "retranslate", t.TempDir(), "--with", translatorVersions()[0])
+	_, stderr, code := steno(t, "retranslate", t.TempDir(), "--with", translatorVersions()[0])
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, stderr, "nothing was compared")
 }

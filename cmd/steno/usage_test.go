@@ -17,23 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runHere runs a command in this process, which shows its exit code and what it says.
-func runHere(t *testing.T, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(t.TempDir(), "none"))
-	var out, errs bytes.Buffer
-	code = run(t.Context(), append([]string{}, args...), stdio{os.Stdin, &out, &errs}) // of none it would take the test's
-	return out.String(), errs.String(), code
-}
-
-// okHere is ok in this process: it starts none for each of many commands.
-func okHere(t *testing.T, args ...string) string {
-	t.Helper()
-	stdout, stderr, code := runHere(t, args...)
-	require.Zero(t, code, "steno %v\n%s%s", args, stdout, stderr)
-	return stdout
-}
-
 func TestUsageErrors(t *testing.T) {
 	for _, tt := range []struct{ args, says string }{
 		{"bogus", `unknown command "bogus" for steno`},
@@ -71,14 +54,14 @@ func TestUsageErrors(t *testing.T) {
 		{"watch", "steno watch needs a terminal; steno tail follows"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
-			stdout, stderr, code := runHere(t, append(strings.Fields(tt.args), "--data", t.TempDir())...)
+			stdout, stderr, code := steno(t, append(strings.Fields(tt.args), "--data", t.TempDir())...)
 			require.Equal(t, exitUsage, code, stderr)
 			require.Contains(t, stderr, tt.says)
 			require.NotContains(t, stderr, "s3cret")
 			require.Empty(t, stdout)
 		})
 	}
-	stdout, _, code := runHere(t)
+	stdout, _, code := steno(t)
 	require.Zero(t, code)
 	require.Contains(t, stdout, "steno demo")
 }
@@ -89,7 +72,7 @@ func TestConfigurationErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
-			_, stderr, code := runHere(t, "streams", "plan", "--data", t.TempDir())
+			_, stderr, code := steno(t, "streams", "plan", "--data", t.TempDir())
 			require.Equal(t, exitConfig, code, stderr)
 			require.Contains(t, stderr, name)
 		})
@@ -107,7 +90,7 @@ func TestConfigurationErrors(t *testing.T) {
 		t.Run(tt.text, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "config.toml")
 			require.NoError(t, os.WriteFile(path, []byte(tt.text), 0o600))
-			_, stderr, code := runHere(t, "streams", "plan", "--data", t.TempDir(), "--config", path)
+			_, stderr, code := steno(t, "streams", "plan", "--data", t.TempDir(), "--config", path)
 			require.Equal(t, exitConfig, code, stderr)
 			require.Contains(t, stderr, tt.says)
 		})
