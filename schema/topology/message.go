@@ -24,8 +24,17 @@ type Message struct {
 const answerWithin = 5 * time.Second
 
 // Last reads the last message of one exact subject from the stream's leader; ok is false if there
-// is none. It waits at most 5 seconds.
+// is none. It waits at most 5 seconds for the answer, and asks once more where none came: by then another
+// server may be there.
 func Last(ctx context.Context, js jetstream.JetStream, stream, subject string) (m Message, ok bool, err error) {
+	m, ok, err = last(ctx, js, stream, subject)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return last(ctx, js, stream, subject)
+	}
+	return m, ok, err
+}
+
+func last(ctx context.Context, js jetstream.JetStream, stream, subject string) (m Message, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	s, err := js.Stream(ctx, stream)

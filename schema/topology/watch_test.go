@@ -14,15 +14,11 @@ import (
 	"github.com/steno-io/steno/schema/topology"
 )
 
-// A server that goes between a request and its answer leaves it unanswered, whatever comes in its place.
-func TestAWatchThatNobodyAnswersEnds(t *testing.T) {
-	t.Parallel()
-	ctx := deadline(t)
-	s := natstest.Start(t)
-	var lost atomic.Bool
-	lost.Store(true)
+// lossy is a JetStream whose requests that lose accepts are not answered, as those are not that a server took
+// which then went away.
+func lossy(t *testing.T, s *natstest.Server, lose func(subject string) bool) jetstream.JetStream {
 	_, err := s.NC.Subscribe("LOSSY.>", func(m *nats.Msg) {
-		if !lost.Load() || !strings.Contains(m.Subject, ".CONSUMER.CREATE.") {
+		if !lose(m.Subject) {
 			_ = s.NC.PublishRequest("$JS.API."+strings.TrimPrefix(m.Subject, "LOSSY."), m.Reply, m.Data) // else it is lost, too
 		}
 	})
@@ -32,7 +28,29 @@ func TestAWatchThatNobodyAnswersEnds(t *testing.T) {
 	t.Cleanup(nc.Close)
 	js, err := jetstream.NewWithAPIPrefix(nc, "LOSSY")
 	require.NoError(t, err)
-	kv, err := js.KeyValue(ctx, topology.Leases)
+	return js
+}
+
+func TestTheLastMessageIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	var asked atomic.Int64
+	js := lossy(t, s, func(subject string) bool { return strings.Contains(subject, ".MSG.GET.") && asked.Add(1) == 1 })
+	_, ok, err := topology.Last(ctx, js, topology.Raw, "steno.raw.0.default.a.b.0.1")
+	require.NoError(t, err)
+	require.False(t, ok)
+	require.EqualValues(t, 2, asked.Load())
+}
+
+func TestAWatchThatNobodyAnswersEnds(t *testing.T) {
+	t.Parallel()
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	var lost atomic.Bool
+	lost.Store(true)
+	kv, err := lossy(t, s, func(subject string) bool { return lost.Load() && strings.Contains(subject, ".CONSUMER.CREATE.") }).
+		KeyValue(ctx, topology.Leases)
 	require.NoError(t, err)
 	list := func(keys string) (found []string, err error) {
 		for e, err := range topology.Entries(ctx, kv, keys) {
