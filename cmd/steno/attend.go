@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net"
 	"sync"
 	"time"
 
@@ -55,12 +56,21 @@ func (a *app) attend(ctx context.Context, w *journal.Writer, desk *intervene.Des
 	}
 }
 
+// dialer makes connections that end with what they are for: a tap's end does not wait for a NATS that is
+// silent.
+type dialer func(network, address string) (net.Conn, error)
+
+// Dial implements nats.CustomDialer.
+func (d dialer) Dial(network, address string) (net.Conn, error) { return d(network, address) }
+
 // attendOnce serves on one connection, until that is lost or ctx ends. A connection to a NATS of its own
 // comes again by itself; one to a directory's holder is given up with the holder, since the next one may be
 // long in coming.
 func (a *app) attendOnce(ctx context.Context, destination string, serve func(context.Context, *nats.Conn) error) error {
 	if destination != "" {
-		conn, err := dial(destination)
+		conn, err := dialWith(destination, nats.SetCustomDialer(dialer(func(network, address string) (net.Conn, error) {
+			return (&net.Dialer{Timeout: attendWithin}).DialContext(ctx, network, address)
+		})))
 		if err != nil {
 			return err
 		}

@@ -25,6 +25,8 @@ var cancels = []schema.Primitive{schema.PrimitiveCancel}
 // second answer would be one to nothing, or to a later request of the same id. The client's own answer
 // passes as ever, and says what its user has decided. An agent that waits for it ends its turn then.
 //
+// Where a journal lets pass what it cannot keep, it counts a line of ours with what it did not keep.
+//
 // Nothing else is delivered. What a user says begins a turn, as a request whose answer goes to who asked:
 // the client would get an answer that it did not ask for.
 type Tapped struct {
