@@ -18,7 +18,7 @@ const (
 // From is the side that a frame came from.
 type From string
 
-// Sides. Control frames are the tap's own: open, close, gap, HTTP evidence, decisions.
+// Sides. Control frames are the tap's own: open, close, gap, HTTP evidence, decisions, interventions.
 const (
 	FromClient  From = "client"
 	FromAgent   From = "agent"
@@ -38,6 +38,8 @@ const (
 	TypeGap      FrameType = "gap"
 	TypeHTTP     FrameType = "http"
 	TypeDecision FrameType = "decision"
+	// TypeIntervention marks what steno itself did in the conversation, in somebody's name.
+	TypeIntervention FrameType = "intervention"
 )
 
 // End says how a frame ended on the wire; a line's LF is not part of its bytes.

@@ -90,9 +90,28 @@ func StoredSubject(t Transcript) string {
 	return storedPrefix + transcriptTokens(t)
 }
 
-// InterveneSubject is where the process that owns the capture's connection takes interventions.
-func InterveneSubject(id Identity) string {
-	return intervenePrefix + id.Subject()
+// InterveneSubject is where somebody's interventions in a capture go. by is a token that names who that is:
+// NATS does not tell a receiver who has sent a message, but a user's permissions can say which last token
+// he may use, and so the subject does.
+func InterveneSubject(id Identity, by string) string {
+	return intervenePrefix + id.Subject() + "." + by
+}
+
+// InterveneSubjects is the filter by which the process that owns the capture's connection takes everybody's
+// interventions.
+func InterveneSubjects(id Identity) string { return InterveneSubject(id, "*") }
+
+// ParseIntervener reads who an intervention on that subject is from.
+func ParseIntervener(subject string) (by string, err error) {
+	rest, ok := strings.CutPrefix(subject, intervenePrefix)
+	cut := strings.LastIndexByte(rest, '.')
+	if !ok || cut < 0 || !IsToken(rest[cut+1:]) {
+		return "", fmt.Errorf("parse subject %q: want steno.intervene.<identity>.<who>", subject)
+	}
+	if _, err := ParseIdentitySubject(rest[:cut]); err != nil {
+		return "", fmt.Errorf("parse subject %q: %w", subject, err)
+	}
+	return rest[cut+1:], nil
 }
 
 // ParseSubject reads a raw, event, state, open or redrive subject: its partition and identity.

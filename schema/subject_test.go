@@ -14,16 +14,17 @@ func TestSubjects(t *testing.T) {
 	id := schema.Identity{Namespace: "default", Workflow: "w", Run: "r", Activity: 7, Attempt: 2}
 	key := schema.Transcript{Identity: id, Session: 3}
 	for want, got := range map[string]string{
-		"steno.raw.2.default.w.r.7.2":     schema.RawSubject(id, 32),
-		"steno.event.2.default.w.r.7.2":   schema.EventSubject(id, 32),
-		"steno.state.2.default.w.r.7.2":   schema.StateSubject(id, 32),
-		"steno.open.2.default.w.r.7.2":    schema.OpenSubject(id, 32),
-		"steno.delta.default.w.r.7.2.3":   schema.DeltaSubject(key),
-		"steno.stored.default.w.r.7.2.3":  schema.StoredSubject(key),
-		"steno.intervene.default.w.r.7.2": schema.InterveneSubject(id),
-		"steno.raw.5.>":                   schema.RawPartition(5),
-		"steno.event.5.>":                 schema.EventPartition(5),
-		"steno.open.5.>":                  schema.OpenPartition(5),
+		"steno.raw.2.default.w.r.7.2":            schema.RawSubject(id, 32),
+		"steno.event.2.default.w.r.7.2":          schema.EventSubject(id, 32),
+		"steno.state.2.default.w.r.7.2":          schema.StateSubject(id, 32),
+		"steno.open.2.default.w.r.7.2":           schema.OpenSubject(id, 32),
+		"steno.delta.default.w.r.7.2.3":          schema.DeltaSubject(key),
+		"steno.stored.default.w.r.7.2.3":         schema.StoredSubject(key),
+		"steno.intervene.default.w.r.7.2.miller": schema.InterveneSubject(id, "miller"),
+		"steno.intervene.default.w.r.7.2.*":      schema.InterveneSubjects(id),
+		"steno.raw.5.>":                          schema.RawPartition(5),
+		"steno.event.5.>":                        schema.EventPartition(5),
+		"steno.open.5.>":                         schema.OpenPartition(5),
 	} {
 		require.Equal(t, want, got)
 	}

@@ -16,9 +16,9 @@ func (f *Frame) Validate() error {
 		return fmt.Errorf("check frame %d: from %q: want client, agent, stderr or control", f.Seq, f.From)
 	}
 	switch f.Type {
-	case TypeData, TypeOpen, TypeClose, TypeGap, TypeHTTP, TypeDecision:
+	case TypeData, TypeOpen, TypeClose, TypeGap, TypeHTTP, TypeDecision, TypeIntervention:
 	default:
-		return fmt.Errorf("check frame %d: type %q: want data, open, close, gap, http or decision", f.Seq, f.Type)
+		return fmt.Errorf("check frame %d: type %q: want data, open, close, gap, http, decision or intervention", f.Seq, f.Type)
 	}
 	if (f.From == FromControl) != (f.Type != TypeData) {
 		return fmt.Errorf("check frame %d: type %q from %q: data frames come from a peer, the others from control", f.Seq, f.Type, f.From)

@@ -6,18 +6,25 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
+	"time"
 )
 
 // asAgent makes the test binary a small ACP agent. Its value is how the agent behaves at its end:
 // "exit" with status 7 on the prompt "die", else with 0 at the end of its input. On the prompt "wait" it
-// waits to be cancelled. What it is sent by the notification mill/type it says, as a piece of its answer.
+// waits to be cancelled; on "stream" it says some pieces, listening meanwhile. What it is sent by the notification mill/type it says, as a piece of its answer.
 const asAgent = "STENO_TEST_AS_AGENT"
 
 // testAgent answers a client: it thinks, asks for permission, runs a tool, answers in pieces.
 func testAgent(in io.Reader, out, errs io.Writer) int {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
-	say := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
+	var speaking sync.Mutex
+	say := func(format string, args ...any) {
+		speaking.Lock()
+		defer speaking.Unlock()
+		fmt.Fprintf(out, format+"\n", args...)
+	}
 	update := func(members string) {
 		say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":{%s}}}`, members)
 	}
@@ -27,6 +34,9 @@ func testAgent(in io.Reader, out, errs io.Writer) int {
 	}
 	fmt.Fprintln(errs, "mill agent: ready")
 	var prompt json.RawMessage
+	var streaming chan struct{} // closed when it is to end; nil: nothing streams
+	var streams sync.WaitGroup
+	defer streams.Wait()
 	for lines.Scan() {
 		var m struct {
 			ID     json.RawMessage
@@ -56,10 +66,38 @@ func testAgent(in io.Reader, out, errs io.Writer) int {
 				fmt.Fprintln(errs, "mill agent: waiting")
 				continue
 			}
+			if m.Params.Prompt[0].Text == "stream" {
+				id, end := prompt, make(chan struct{})
+				streaming = end
+				streams.Go(func() {
+					reason := "end_turn"
+					for n := range 6 {
+						text("agent_message_chunk", fmt.Sprint("piece ", n, " "))
+						select {
+						case <-end:
+							reason = "cancelled"
+						case <-time.After(time.Millisecond):
+						}
+						if reason == "cancelled" {
+							break
+						}
+					}
+					say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":%q}}`, id, reason)
+				})
+				continue
+			}
 			text("agent_thought_chunk", "Let me look.")
 			update(`"sessionUpdate":"tool_call","toolCallId":"t1","title":"Count sacks","status":"pending","rawInput":{"where":"store"}`)
 			say(`{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s-1","toolCall":{"toolCallId":"t1"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"}]}}`)
 		case "session/cancel":
+			if streaming != nil {
+				select {
+				case <-streaming: // cancelled already
+				default:
+					close(streaming)
+				}
+				continue
+			}
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"cancelled"}}`, prompt)
 		case "mill/type":
 			text("agent_message_chunk", m.Params.Text)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"syscall"
 	"time"
 
@@ -21,6 +22,7 @@ type consoleFlags struct {
 	listen     string
 	namespaces []string
 	hosts      []string
+	operators  string
 	grace      time.Duration
 }
 
@@ -33,6 +35,7 @@ func (f *consoleFlags) register(cmd *cobra.Command, usage string) {
 	p := cmd.Flags()
 	p.StringVar(&f.listen, "listen", consoleAddress, usage)
 	p.StringArrayVar(&f.hosts, "allow-host", nil, "also answer requests for this host name, such as a reverse proxy's, on loopback; may be repeated")
+	p.StringVar(&f.operators, "operators", "", "file that names who may intervene over HTTP: lines of a name and a token (without it nobody may)")
 }
 
 func (a *app) consoleCommand() *cobra.Command {
@@ -45,9 +48,10 @@ func (a *app) consoleCommand() *cobra.Command {
 now as server-sent events, and the search. /v1/openapi.json describes it. steno up
 serves the same for its own data directory.
 
-It only reads. It asks nobody who they are and has no TLS: keep it on loopback, or
-behind what does. On loopback it answers requests for localhost only, unless
---allow-host names another host.`,
+It asks nobody who reads who they are and has no TLS: keep it on loopback, or behind
+what does. On loopback it answers requests for localhost only, unless --allow-host
+names another host. It only reads, unless --operators names a file of who may
+intervene (steno cancel --help): a name and a token a line, readable by you alone.`,
 		Example: `  steno console
   curl -s http://127.0.0.1:7070/v1/transcripts | jq -r '.transcripts[].key'
   curl -sN http://127.0.0.1:7070/v1/transcripts/KEY/stream
@@ -137,6 +141,10 @@ func (a *app) serveSession(ctx context.Context, command string, s *session, l ne
 }
 
 func (a *app) consoleServer(ctx context.Context, s *session, f *consoleFlags) (*api.Server, error) {
+	operators, err := a.operators(f)
+	if err != nil {
+		return nil, err
+	}
 	stored, err := s.stored(ctx)
 	if err != nil {
 		return nil, err
@@ -154,6 +162,30 @@ func (a *app) consoleServer(ctx context.Context, s *session, f *consoleFlags) (*
 			}
 			return ids, err
 		},
-		Namespaces: f.namespaces, Hosts: f.hosts, Web: web.Handler(), Grace: f.grace, Log: a.log,
+		Namespaces: f.namespaces, Hosts: f.hosts, Operators: operators, Web: web.Handler(), Grace: f.grace, Log: a.log,
 	})
+}
+
+// operators reads who may intervene. A file that others read holds no secrets.
+func (a *app) operators(f *consoleFlags) (api.Operators, error) {
+	if f.operators == "" {
+		return nil, nil
+	}
+	file, err := os.Open(f.operators)
+	if err != nil {
+		return nil, a.badValue(fmt.Errorf("--operators: %w", err), "operators")
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		err = fmt.Errorf("%s has mode %#o: want 0600, so that only you read its tokens", f.operators, info.Mode().Perm())
+	}
+	var operators api.Operators
+	if err == nil {
+		operators, err = api.ReadOperators(file)
+	}
+	if err != nil {
+		return nil, a.badValue(fmt.Errorf("--operators: %w", err), "operators")
+	}
+	return operators, nil
 }

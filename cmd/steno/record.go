@@ -14,8 +14,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/steno-io/steno/ingest/intervene/reach"
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/ingest/tap"
+	"github.com/steno-io/steno/ingest/turns"
 	"github.com/steno-io/steno/schema"
 )
 
@@ -40,7 +42,10 @@ and the exit status are passed on too.
 
 It needs nothing else running: it writes a journal, and steno up, or the next
 command that reads, publishes it. With a NATS URL it publishes by itself: its own
-journal, and those that earlier ones of the same directory could not.`,
+journal, and those that earlier ones of the same directory could not.
+
+While steno up runs on the directory, or with a NATS URL, steno cancel ends a turn:
+the agent gets session/cancel, as from its client, between two of the client's lines.`,
 		Example: `  steno record -- my-agent --acp
   steno record --label team=oats --workflow nightly -- node agent.js`,
 		Args: atLeastOne("which agent? give its command behind --, such as: steno record -- my-agent --acp"),
@@ -72,7 +77,7 @@ func (a *app) record(ctx context.Context, command []string, f *recordFlags) erro
 	if err != nil {
 		return err
 	}
-	did := func() error { return a.tapped(ctx, command, w) }
+	did := func() error { return a.attended(ctx, command, w) }
 	return a.whileKept(ctx, w, did, func(err, _ error) error { return err }) // the agent's end is the command's
 }
 
@@ -141,12 +146,20 @@ func (a *app) whileKept(ctx context.Context, w *journal.Writer, do func() error,
 	return err
 }
 
-// tapped runs the agent and gives its exit status as the command's.
-func (a *app) tapped(ctx context.Context, command []string, w *journal.Writer) error {
+// attended runs the agent, whose turns others may cancel meanwhile.
+func (a *app) attended(ctx context.Context, command []string, w *journal.Writer) error {
 	o := tap.Options{Command: command, Stdin: a.in}
-	if w != nil {
-		o.Journal = w
+	if w == nil {
+		return a.tapped(ctx, o)
 	}
+	seen := &turns.Turns{}
+	o.Journal, o.Watch, o.Inlet = w, seen.Pass, &tap.Inlet{}
+	target := reach.Tapped{Turns: seen, Inlet: o.Inlet, Journal: w}
+	return a.whileAttended(ctx, w, target, func() error { return a.tapped(ctx, o) })
+}
+
+// tapped runs the agent and gives its exit status as the command's.
+func (a *app) tapped(ctx context.Context, o tap.Options) error {
 	if out, ok := a.stdio.out.(*os.File); ok {
 		o.Stdout = out
 	}

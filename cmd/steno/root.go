@@ -99,6 +99,7 @@ that proves the one follows from the other.`,
 		a.demoCommand(), a.upCommand(), a.recordCommand(), a.runCommand(), a.proxyCommand(), a.importCommand(), a.translateCommand(),
 		a.lsCommand(), a.searchCommand(), a.showCommand(), a.exportCommand(), a.tailCommand(), a.watchCommand(), a.replayCommand(), a.verifyCommand(),
 		a.retranslateCommand(), a.explainCommand(), a.sealCommand(), a.keygenCommand(), a.rebuildCommand(), a.closeCommand(), a.redriveCommand(),
+		a.cancelCommand(), a.injectCommand(), a.pauseCommand(), a.budgetCommand(), a.approveCommand(),
 		a.consoleCommand(), a.workerCommand(), a.streamsCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	usageArgs(root)
@@ -143,7 +144,9 @@ func usageArgs(c *cobra.Command) {
 // cluster: a NATS and a ledger.
 var (
 	networked = []string{"record", "run", "proxy", "import", "worker", "streams"}
-	reading   = []string{"ls", "search", "show", "export", "tail", "watch", "replay", "verify", "retranslate", "explain", "seal", "rebuild", "doctor", "close", "redrive", "console"}
+	reading   = []string{"ls", "search", "show", "export", "tail", "watch", "replay", "verify", "retranslate", "explain", "seal", "rebuild", "doctor", "close", "redrive", "console", "cancel", "inject", "pause", "budget", "approve"}
+	// ledgerless are those of them that also work on a NATS alone.
+	ledgerless = []string{"redrive", "cancel", "inject", "pause", "budget", "approve"}
 )
 
 // prepare fills in flags from the environment and the config file, and sets up the log.
@@ -221,7 +224,7 @@ func (a *app) checkCluster(command string) error {
 		a.database = ""
 	case a.database != "" && !a.remote():
 		return a.badValue(errors.New("--ledger: of which NATS? give --nats or --context, or --data for a data directory"), "ledger")
-	case a.database == "" && named && command != "redrive": // that one works on streams alone, too
+	case a.database == "" && named && !slices.Contains(ledgerless, command):
 		return usage("--nats: steno %s reads a ledger too: which database? give --ledger, such as postgres://steno@127.0.0.1/steno", command)
 	}
 	return nil

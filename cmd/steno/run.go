@@ -10,16 +10,18 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
-	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/ingest/headless"
 	"github.com/steno-io/steno/ingest/intervene"
+	"github.com/steno-io/steno/ingest/intervene/reach"
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/ingest/tap"
+	"github.com/steno-io/steno/ingest/turns"
 	"github.com/steno-io/steno/schema"
 )
 
@@ -62,16 +64,11 @@ a terminal is only started there: it can do what you can. An agent does what it
 does by itself without asking anybody.
 
 ask: the transcript shows what waits. It is answered over NATS, so it needs --nats:
-  nats request steno.intervene.NAMESPACE.WORKFLOW.RUN.ACTIVITY.ATTEMPT \
-    '{"id":"'$(uuidgen)'","issued_by":"me","kind":{"kind":"RespondToApproval",
-      "call_id":"CALL","decision":{"decision":"Approve"},"note":"…"}}'
-Every answer has an id of its own: one that is sent again under it is answered as
-before, and another one is refused. CALL is the agent's id of the tool call, or the
-request's, which the transcript shows as approvalId: call ids such as c1#2 are the
-transcript's alone. Where several questions would fit, "request":"APPROVALID" beside
-call_id, or "session":"ID", says which.
-Approve is "allow once", and refused where the agent does not offer that; Deny is
-"reject". The record has issued_by as it was sent; who may send there is NATS's matter.
+  steno approve KEY --call CALL        (or --deny; steno approve --help)
+CALL is the agent's id of the tool call, or the request's, which the transcript shows
+as approvalId. Approving is "allow once", and refused where the agent does not offer
+that; denying is "reject". Who decided is in the record.
+steno cancel KEY cancels the turn, as Ctrl-C does.
 
 The result is one JSON object: text (all that the agent answered), final_message
 (the last message of it), stop_reason, session_id, transcript (its key; empty if
@@ -120,19 +117,21 @@ func (a *app) runAgent(asking context.Context, command []string, f *runFlags) er
 	if f.timeout < 0 {
 		return a.badValue(fmt.Errorf("--timeout %s: want 0 or more", f.timeout), "timeout")
 	}
-	ctx, stop, done := untilTwoSignals(context.WithoutCancel(asking), f.timeout)
+	cancelled := make(chan struct{}) // by an intervention
+	ctx, stop, done := untilTwoSignals(context.WithoutCancel(asking), f.timeout, cancelled)
 	defer done()
 	o, err := a.runOptions(asking, stop, command, f)
 	if err != nil {
 		return err
 	}
 	o.Stop = stop
-	var line *nats.Conn
-	if o.Permissions.Policy == headless.Ask {
-		if line, err = dial(a.destination()); err != nil {
+	asks := o.Permissions.Policy == headless.Ask
+	if asks { // nobody could answer over what is not there
+		conn, err := dial(a.destination())
+		if err != nil {
 			return fmt.Errorf("run: %w", err)
 		}
-		defer line.Close()
+		conn.Close()
 	}
 	if err := unlessStopped(asking, stop); err != nil {
 		return a.runEnded(headless.Result{}, err, nil)
@@ -141,29 +140,30 @@ func (a *app) runAgent(asking context.Context, command []string, f *runFlags) er
 	if err != nil {
 		return err
 	}
-	if w == nil && line != nil {
+	if w == nil && asks {
 		return errors.New("run: what is not recorded has no name under which it could be asked about (--permissions ask)")
 	}
+	var targets intervene.Targets
 	if w != nil {
-		o.Journal = w
+		seen := &overheard{Writer: w}
+		o.Journal = seen
+		targets = intervene.Targets{reach.Own{Turns: &seen.turns, Journal: w, Cancel: sync.OnceFunc(func() { close(cancelled) })}}
+	}
+	if asks {
+		approvals := &reach.Approvals{}
+		o.Permissions.Approver = approvals
+		targets = append(targets, approvals)
 	}
 	var result headless.Result
 	did := func() error {
-		if line != nil {
-			approvals, err := intervene.Listen(line, w.Head().Identity)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = approvals.Close() }() // the connection closes, too
-			o.Permissions.Approver = approvals
-		}
 		err := unlessStopped(asking, stop)
 		if err == nil {
 			result, err = headless.Run(ctx, o)
 		}
 		return err
 	}
-	return a.whileKept(ctx, w, did, func(err, kept error) error {
+	held := func() error { return a.whileAttended(ctx, w, targets, did) }
+	return a.whileKept(ctx, w, held, func(err, kept error) error {
 		if kept != nil && err != nil {
 			err = fmt.Errorf("%w; the record: %w", err, kept)
 		} else if kept != nil {
@@ -171,6 +171,21 @@ func (a *app) runAgent(asking context.Context, command []string, f *runFlags) er
 		}
 		return a.runEnded(result, err, w)
 	})
+}
+
+// overheard is a journal that knows the turns of what it keeps.
+type overheard struct {
+	*journal.Writer
+	turns turns.Turns
+}
+
+// Append implements tap.Journal.
+func (w *overheard) Append(ctx context.Context, from schema.From, at time.Time, b []byte) error {
+	err := w.Writer.Append(ctx, from, at, b)
+	if err == nil {
+		w.turns.Pass(from, b)
+	}
+	return err
 }
 
 // unlessStopped is an error if a run was asked to stop before its agent was started.
@@ -344,8 +359,9 @@ func (a *app) runPrinted(r runResult) error {
 const overtime = 30 * time.Second
 
 // untilTwoSignals gives what the first signal that asks a command to stop closes, or a timeout that is
-// above 0, and a context that the second signal ends, or the timeout with overtime.
-func untilTwoSignals(ctx context.Context, timeout time.Duration) (_ context.Context, stop <-chan struct{}, done func()) {
+// above 0, or whoever closes cancelled, and a context that the second signal ends, or the timeout with
+// overtime.
+func untilTwoSignals(ctx context.Context, timeout time.Duration, cancelled <-chan struct{}) (_ context.Context, stop <-chan struct{}, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, stopSignals()...)
@@ -361,6 +377,8 @@ func untilTwoSignals(ctx context.Context, timeout time.Duration) (_ context.Cont
 		case <-signals:
 			close(first)
 		case <-late:
+			close(first)
+		case <-cancelled:
 			close(first)
 		case <-ctx.Done():
 			return

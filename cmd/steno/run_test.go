@@ -208,10 +208,10 @@ func TestRunAsks(t *testing.T) {
 	}()
 	id := schema.Identity{Namespace: "default", Workflow: "mill", Run: "asked", Attempt: 1}
 	command := func(n string) []byte {
-		return []byte(`{"id":"` + n + `","issued_by":"miller","kind":{"kind":"RespondToApproval","call_id":"t1","decision":{"decision":"Approve"}}}`)
+		return []byte(`{"id":"` + n + `","issued_by":"nobody","kind":{"kind":"RespondToApproval","call_id":"t1","decision":{"decision":"Approve"}}}`)
 	}
 	require.Eventually(t, func() bool { // the run may not be there yet, nor its agent's question
-		m, err := s.NC.Request(schema.InterveneSubject(id), command(nats.NewInbox()[len("_INBOX."):]), 5*time.Second)
+		m, err := s.NC.Request(schema.InterveneSubject(id, "miller"), command(nats.NewInbox()[len("_INBOX."):]), 5*time.Second)
 		return err == nil && string(m.Data) == `{"outcome":"Applied"}`
 	}, time.Minute, 20*time.Millisecond)
 	<-done

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
@@ -26,6 +27,9 @@ const (
 	codeSealed      = "sealed"
 	codeDamaged     = "damaged"
 	codeUnavailable = "unavailable"
+	codeOperators   = "no_interventions"
+	codeToken       = "unauthorized"
+	codeUnanswered  = "unanswered"
 )
 
 // refusal is an error that is told as it is.
@@ -42,11 +46,13 @@ var (
 	// and what is no key.
 	errNoTranscript = &refusal{http.StatusNotFound, codeNotFound, "no such transcript"}
 	errNoPage       = &refusal{http.StatusNotFound, codeNotFound, "no such page: /v1/openapi.json says what there is"}
-	errMethod       = &refusal{http.StatusMethodNotAllowed, codeMethod, "only GET and HEAD"}
+	errMethod       = &refusal{http.StatusMethodNotAllowed, codeMethod, "only GET and HEAD, and POST of interventions"}
 	errHost         = &refusal{http.StatusForbidden, codeHost, "this server answers on localhost: the request is for another host (steno's --allow-host adds one)"}
 	errStreams      = &refusal{http.StatusServiceUnavailable, codeStreams, fmt.Sprintf("%d streams are open, which is as many as there may be", maxStreams)}
 	errFolds        = &refusal{http.StatusServiceUnavailable, codeFolds, fmt.Sprintf("%d transcripts are being folded again, which is as many as there may be at a time", maxFolds)}
 	errReturned     = &refusal{http.StatusServiceUnavailable, codeSealed, "these frames are in an archive, which cannot be read here (steno's --archive names it)"}
+	errNoOperators  = &refusal{http.StatusForbidden, codeOperators, "this server takes no interventions (steno's --operators names who may)"}
+	errToken        = &refusal{http.StatusUnauthorized, codeToken, "who are you? Authorization: Bearer TOKEN, of one of this server's operators"}
 	errUnavailable  = &refusal{http.StatusServiceUnavailable, codeUnavailable, "it cannot be read at the moment: /readyz says what is missing"}
 )
 
@@ -84,13 +90,23 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	h.Set("Cache-Control", "no-store")
 	switch known.status {
 	case http.StatusMethodNotAllowed:
-		h.Set("Allow", "GET, HEAD")
+		h.Set("Allow", allowed(r))
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", "2")
 	}
 	if err := write(w, known.status, append(appendError(nil, known), '\n')); err != nil {
 		s.o.Log.Debug().Err(err).Str("path", r.URL.Path).Msg("answer a request")
 	}
+}
+
+// allowed are the methods that a request's path takes.
+func allowed(r *http.Request) string {
+	if strings.HasSuffix(r.URL.Path, "/interventions") {
+		return "GET, HEAD, POST"
+	}
+	return "GET, HEAD"
 }
 
 // appendError appends {"error":{"code":"…","message":"…"}}.

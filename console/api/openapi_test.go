@@ -93,13 +93,19 @@ func described(t testing.TB, a answer) {
 	d := document(t)
 	at := pathOf(d, a.Request.URL.Path)
 	method := strings.ToLower(a.Request.Method)
-	if at == "" || method != "get" && a.StatusCode != http.StatusMethodNotAllowed {
+	if at == "" {
 		return
 	}
+	if _, own := d.Paths[at][method]; !own {
+		if method != "head" && a.StatusCode != http.StatusMethodNotAllowed {
+			return
+		}
+		method = "get"
+	}
 	status := strconv.Itoa(a.StatusCode)
-	raw, ok := d.Paths[at]["get"].Responses[status]
+	raw, ok := d.Paths[at][method].Responses[status]
 	require.True(t, ok, "%s of %s is not in the document: %s", status, at, a.body)
-	pointer := "/paths/" + escape(at) + "/get/responses/" + status
+	pointer := "/paths/" + escape(at) + "/" + method + "/responses/" + status
 	var r struct {
 		Ref     string                     `json:"$ref"`
 		Content map[string]json.RawMessage `json:"content"`
@@ -133,6 +139,10 @@ func TestTheDocumentHasEveryRoute(t *testing.T) {
 	var paths []string
 	for path, operations := range d.Paths {
 		paths = append(paths, path)
+		if strings.HasSuffix(path, "/interventions") {
+			require.Contains(t, operations, "post")
+			delete(operations, "post")
+		}
 		require.Len(t, operations, 1, path)
 		for _, name := range []string{"200", "403", "405"} {
 			require.Contains(t, operations["get"].Responses, name, path)

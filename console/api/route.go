@@ -25,6 +25,7 @@ var routes = []route{
 	{transcriptPath + "/frames", page((*Server).framesOf)},
 	{transcriptPath + "/stream", (*Server).stream},
 	{transcriptPath + "/typing", (*Server).typing},
+	{interventionPath, page((*Server).capable)},
 	{"/v1/search", page((*Server).search)},
 	{"/v1/openapi.json", document(openAPI)},
 	{"/v1/event.schema.json", document(eventSchema)},
@@ -42,6 +43,7 @@ func (s *Server) handler(loopback bool) http.Handler {
 	for _, r := range routes {
 		mux.Handle(r.path, s.only(r))
 	}
+	mux.HandleFunc("POST "+interventionPath, s.intervened)
 	rest := s.o.Web
 	if rest == nil {
 		rest = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoPage) })

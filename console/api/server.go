@@ -32,6 +32,8 @@ type Options struct {
 	Parked func(context.Context) ([]schema.Identity, error)
 	// Namespaces are those that are served; empty = all. What is in others is answered as what is nowhere.
 	Namespaces []string
+	// Operators are who may intervene; none = nobody.
+	Operators Operators
 	// Hosts are the names, besides this machine's own, under which a server on loopback answers.
 	Hosts []string
 	// Web answers what is not the API's own; nil = there is nothing else.

@@ -1,83 +1,94 @@
-// Package intervene takes interventions for a process that owns a connection: messages on the capture's
-// subject, each with an answer. So far it takes one kind, the answer to what an agent wants to be allowed.
+// Package intervene carries interventions to the process that owns a connection, over NATS: a message on
+// the capture's subject, an answer with one of three outcomes. It goes to whoever is there now; nothing is
+// kept for later, when it would hit something else than was meant.
+//
+//	command, console ──steno.intervene.<capture>.<who>──▶ Desk ──▶ Target ──▶ the peer
+//	                 ◀───────────────outcome────────────
 package intervene
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-
-	"github.com/google/uuid"
 
 	"github.com/steno-io/steno/schema"
 )
 
 // Bounds of a connection.
 const (
-	maxCommand  = 64 << 10 // bytes of a command
+	maxMessage  = 64 << 10 // bytes of a message
 	maxAnswered = 1024     // outcomes that are remembered
 )
 
-// command is a message on the subject. Kinds and fields are those of the neutral primitives.
-type command struct {
-	ID       string `json:"id"` // the sender's; a command that is repeated is answered with the first outcome
-	IssuedBy string `json:"issued_by"`
-	Kind     struct {
-		Kind     string `json:"kind"`
-		CallID   string `json:"call_id"` // the agent's id of the tool call, or Request
-		Session  string `json:"session"` // the agent's id of it; empty: any
-		Request  string `json:"request"` // id of the permission request, as JSON; empty: any
-		Decision struct {
-			Decision string `json:"decision"`
-		} `json:"decision"`
-		Note string `json:"note"`
-	} `json:"kind"`
+// Target is a connection, or what of one an intervention can reach.
+type Target interface {
+	// Supported are the primitives that it can deliver now.
+	Supported() []schema.Primitive
+	// Deliver carries an intervention out and returns when its outcome is known. It is NotSupported for
+	// every kind that the target has no way to deliver, ever; whatever else keeps it from being delivered,
+	// ctx's end included, makes it Stale. It is called once for an id.
+	Deliver(ctx context.Context, i schema.Intervention) schema.Outcome
 }
 
-// kinds are the neutral primitives.
-var kinds = map[string]bool{
-	"InjectMessage": true, "Cancel": true, "PauseResume": true, "UpdateBudget": true, respond: true,
+// Targets are several that are one: each kind goes to the first that has a way to deliver it.
+type Targets []Target
+
+// Supported implements Target.
+func (t Targets) Supported() (list []schema.Primitive) {
+	for _, one := range t {
+		list = append(list, one.Supported()...)
+	}
+	return list
 }
 
-const respond = "RespondToApproval"
-
-// outcome is the answer to a command.
-type outcome struct {
-	Outcome   string     `json:"outcome"`
-	Primitive *primitive `json:"primitive,omitempty"`
-	Detail    string     `json:"detail,omitempty"`
+// Deliver implements Target.
+func (t Targets) Deliver(ctx context.Context, i schema.Intervention) schema.Outcome {
+	for _, one := range t {
+		if o := one.Deliver(ctx, i); o.Outcome != schema.OutcomeNotSupported {
+			return o
+		}
+	}
+	return schema.NotSupported(i.Kind.Kind)
 }
 
-type primitive struct {
-	Primitive string `json:"primitive"`
+// message is what goes to the subject: an intervention, or the question what would be supported.
+type message struct {
+	Capabilities bool `json:"capabilities,omitempty"`
+	schema.Intervention
 }
 
-var applied = outcome{Outcome: "Applied"}
-
-func stale(format string, args ...any) outcome {
-	return outcome{Outcome: "StaleTarget", Detail: fmt.Sprintf(format, args...)}
-}
-
-// refusal answers what is no command.
+// refusal answers what is no message.
 type refusal struct {
 	Error string `json:"error"`
 }
 
-// readCommand reads a command; what it refuses was not sent as one.
-func readCommand(data []byte) (c command, err error) {
-	if len(data) > maxCommand {
-		return c, fmt.Errorf("read intervention: %d bytes, at most %d", len(data), maxCommand)
+// read reads a message that came on a subject; what it refuses was not sent as one. Who sent it is what the
+// subject says: whatever else is claimed is dropped.
+func read(subject string, data []byte) (m message, err error) {
+	if len(data) > maxMessage {
+		return m, fmt.Errorf("read intervention: %d bytes, at most %d", len(data), maxMessage)
 	}
-	if err := json.Unmarshal(data, &c); err != nil {
-		return c, fmt.Errorf("read intervention: %w", err)
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, fmt.Errorf("read intervention: %w", err)
 	}
-	if !schema.IsToken(c.ID) {
-		return c, fmt.Errorf("read intervention: id %q: want 1 to %d characters of [A-Za-z0-9_-], such as %s", c.ID, schema.MaxToken, uuid.Nil)
+	if m.IssuedBy, err = schema.ParseIntervener(subject); err != nil {
+		return m, fmt.Errorf("read intervention: %w", err)
 	}
-	if !kinds[c.Kind.Kind] {
-		return c, fmt.Errorf("read intervention: unknown kind %q", c.Kind.Kind)
+	if m.Capabilities && m.ID != "" {
+		return m, errors.New("read intervention: an intervention, or the question for capabilities, not both")
 	}
-	if d := c.Kind.Decision.Decision; c.Kind.Kind == respond && d != "Approve" && d != "Deny" {
-		return c, fmt.Errorf("read intervention: decision %q: want Approve or Deny", d)
+	if !m.Capabilities {
+		err = m.Validate()
 	}
-	return c, nil
+	return m, err
+}
+
+// encode writes an answer, which has nothing that JSON cannot say.
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("encode answer: %v", err))
+	}
+	return b
 }

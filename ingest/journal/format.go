@@ -51,7 +51,9 @@ var (
 // Codes on disk; the place in the list is the code, 0 is none.
 var (
 	sides = []schema.From{"", schema.FromClient, schema.FromAgent, schema.FromStderr, schema.FromControl}
-	types = []schema.FrameType{"", schema.TypeData, schema.TypeOpen, schema.TypeClose, schema.TypeGap, schema.TypeHTTP, schema.TypeDecision}
+	types = []schema.FrameType{
+		"", schema.TypeData, schema.TypeOpen, schema.TypeClose, schema.TypeGap, schema.TypeHTTP, schema.TypeDecision, schema.TypeIntervention,
+	}
 	chans = []schema.Chan{"", schema.ChanRequest, schema.ChanResponse, schema.ChanStream, schema.ChanPush, schema.ChanCard}
 )
 

@@ -67,8 +67,8 @@ func converse(ctx context.Context, o Options) (r Result, err error) {
 
 func (c *conversation) pumps(o Options) []*pump {
 	return []*pump{
-		{ctx: c.input, from: schema.FromClient, src: o.Stdin, dst: c.agent.stdin, dstOwn: true, closeDst: true, finish: c.finish, abort: c.abort},
-		{ctx: c.ctx, from: schema.FromAgent, src: c.agent.stdout, dst: o.Stdout, closeDst: true, drains: true, finish: c.finish, abort: c.abort},
+		{ctx: c.input, from: schema.FromClient, src: o.Stdin, dst: c.agent.stdin, dstOwn: true, closeDst: true, finish: c.finish, abort: c.abort, watch: o.Watch, inlet: o.Inlet},
+		{ctx: c.ctx, from: schema.FromAgent, src: c.agent.stdout, dst: o.Stdout, closeDst: true, drains: true, finish: c.finish, abort: c.abort, watch: o.Watch},
 		// The client's stderr stays open to the end: the tap's caller speaks there too.
 		{ctx: c.ctx, from: schema.FromStderr, src: c.agent.stderr, dst: o.Stderr, drains: true, finish: c.finish, abort: c.abort},
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,21 +35,34 @@ const (
 	byFile waker = iota
 	byFinish
 	byAbort
+	byTime
 )
 
 // await waits until the end is ready for the events, broken, or a bell rings.
 func (e end) await(events int16, abort, finish bell) (waker, error) {
+	return e.awaitFor(events, abort, finish, -1)
+}
+
+// awaitFor is await for a time at most, in whole milliseconds; below 0 for any.
+func (e end) awaitFor(events int16, abort, finish bell, wait time.Duration) (waker, error) {
+	deadline := time.Now().Add(wait)
 	fds := [3]unix.PollFd{
 		{Fd: int32(e.fd), Events: events},
 		{Fd: abort.fd(), Events: unix.POLLIN},
 		{Fd: finish.fd(), Events: unix.POLLIN},
 	}
 	for {
-		_, err := unix.Poll(fds[:], -1)
+		left := -1
+		if wait >= 0 {
+			left = int(max(time.Until(deadline).Milliseconds(), 0))
+		}
+		n, err := unix.Poll(fds[:], left)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
 			return 0, fmt.Errorf("poll: %w", err)
+		case n == 0:
+			return byTime, nil
 		case fds[1].Revents != 0:
 			return byAbort, nil
 		case fds[2].Revents != 0:
@@ -59,6 +73,13 @@ func (e end) await(events int16, abort, finish bell) (waker, error) {
 			return byFile, nil
 		}
 	}
+}
+
+// broken reports whether nobody reads any more what is written to a pipe.
+func (e end) broken() bool {
+	fds := [1]unix.PollFd{{Fd: int32(e.fd), Events: unix.POLLOUT}}
+	_, err := unix.Poll(fds[:], 0)
+	return err == nil && fds[0].Revents&unix.POLLERR != 0
 }
 
 func (e end) read(b []byte) (int, error) {

@@ -19,6 +19,7 @@ type memory struct {
 	mu     sync.Mutex
 	data   map[schema.From][]byte
 	closed []schema.CloseInfo
+	ours   []string // lines of others than the client
 
 	appending func(ctx context.Context, from schema.From, b []byte) error // before a chunk is kept
 	closing   error
@@ -47,6 +48,9 @@ func (m *memory) Control(_ context.Context, typ schema.FrameType, _ time.Time, i
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b, err := json.Marshal(info)
+	if err == nil && typ == schema.TypeIntervention {
+		m.ours = append(m.ours, string(b))
+	}
 	if err != nil || typ != schema.TypeClose {
 		return err
 	}
@@ -85,8 +89,13 @@ func pipe(t *testing.T) (r, w *os.File) {
 
 func runTap(t *testing.T, j Journal, agent ...string) *tapped {
 	t.Helper()
+	return runTapWith(t, Options{Journal: j}, agent...)
+}
+
+func runTapWith(t *testing.T, o Options, agent ...string) *tapped {
+	t.Helper()
 	c := &tapped{t: t, done: make(chan struct{})}
-	o := Options{Command: agentCommand(agent...), Env: agentEnv(), Journal: j, Grace: graceInTests}
+	o.Command, o.Env, o.Grace = agentCommand(agent...), agentEnv(), graceInTests
 	o.Stdin, c.stdin = pipe(t)
 	c.stdout, o.Stdout = pipe(t)
 	var stderr *os.File

@@ -24,6 +24,8 @@ type pump struct {
 	closeDst      bool // when src has ended
 	drains        bool // when asked to finish it passes on what src holds; otherwise it ends at once
 	finish, abort bell
+	watch         func(schema.From, []byte) // nil: nobody does
+	inlet         *Inlet                    // beside src; nil: there is none
 }
 
 // run ends at the end of src, when dst's reader is gone, or when asked to. Both are closed then, so
@@ -42,6 +44,10 @@ func (p *pump) run(journal Journal) error {
 	dst, err := newEnd(p.dst, p.dstOwn)
 	if err != nil {
 		return fmt.Errorf("pass on from %s: %w", p.from, err)
+	}
+	if p.inlet != nil {
+		p.inlet.begin(func(n *insertion) error { return p.insert(dst, journal, n) })
+		defer p.inlet.end()
 	}
 	buf := make([]byte, chunk)
 	left := -1 // bytes still to pass on once asked to finish
@@ -76,16 +82,38 @@ func (p *pump) run(journal Journal) error {
 		if left > 0 {
 			left -= min(n, left)
 		}
-		if journal != nil {
-			if err := journal.Append(p.ctx, p.from, time.Now(), buf[:n]); err != nil {
-				return fmt.Errorf("record %d bytes from %s: %w", n, p.from, err)
-			}
-		}
-		if over, err := p.passOn(dst, buf[:n]); over || err != nil {
+		if over, err := p.move(dst, journal, buf[:n]); over || err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// move keeps and passes on what was read. Others' lines go where one of the source's ends.
+func (p *pump) move(dst end, journal Journal, b []byte) (over bool, err error) {
+	if p.inlet == nil {
+		return p.forward(dst, journal, b)
+	}
+	for len(b) > 0 && !over && err == nil {
+		part := p.inlet.take(b)
+		over, err = p.forward(dst, journal, part)
+		// Behind a part that was not passed on whole nothing may follow.
+		p.inlet.give(!over && err == nil && part[len(part)-1] == '\n')
+		b = b[len(part):]
+	}
+	return over, err
+}
+
+func (p *pump) forward(dst end, journal Journal, b []byte) (over bool, err error) {
+	if journal != nil {
+		if err := journal.Append(p.ctx, p.from, time.Now(), b); err != nil {
+			return true, fmt.Errorf("record %d bytes from %s: %w", len(b), p.from, err)
+		}
+	}
+	if p.watch != nil {
+		p.watch(p.from, b)
+	}
+	return p.passOn(dst, b)
 }
 
 // passOn writes all of b and reports whether the pump is over: its reader is gone, or it was asked to end.

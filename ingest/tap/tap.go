@@ -38,6 +38,12 @@ type Options struct {
 
 	Journal Journal // nil: nothing is kept
 
+	// Watch gets what passes, when it is kept and before it is passed on; nil: nobody does. It is called by
+	// several goroutines, one a side, holds the conversation up, and does not hold on to the bytes.
+	Watch func(from schema.From, b []byte)
+	// Inlet lets others than the client say something to the agent; nil: nobody does.
+	Inlet *Inlet
+
 	// Signals are passed on to the agent; nil: those that the process gets.
 	Signals <-chan os.Signal
 	// Group makes the agent the leader of a process group of its own: signals go to all of it, and what is

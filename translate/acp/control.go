@@ -30,6 +30,10 @@ func (x *fold) control() {
 		if err := json.Unmarshal(f.Data, &info); err == nil {
 			s = x.decided(info)
 		}
+	case schema.TypeIntervention:
+		if info, err := schema.ReadIntervention(f.Data); err == nil {
+			s = x.intervened(info)
+		}
 	}
 	value := translate.Base64(f.Data)
 	if end, err := x.reader.Read(f.Data); err == nil && translate.Blank(f.Data[end:]) {

@@ -55,6 +55,10 @@ var (
 		Says: "Every update that is no chunk has one verbatim Raw, the last of its events."}
 	ruleControl = translate.Rule{Name: "acp.control", Ref: "5.14",
 		Says: "The tap's own frames, of the beginning, the end and of gaps, are kept; the end of a capture ends what is open."}
+	ruleIntervention = translate.Rule{Name: "acp.intervention", Ref: "5",
+		Says: "What steno itself did in the conversation is a note that says who did it, with his reason; its Raw has what was written to the agent."}
+	ruleInjected = translate.Rule{Name: "acp.intervention.message", Ref: "5",
+		Says: "What somebody had said to the agent is a message of the user, by the operator."}
 	ruleStderr = translate.Rule{Name: "acp.stderr", Ref: "5.14",
 		Says: "Lines of stderr that follow one another are joined, up to 64."}
 	ruleNoise = translate.Rule{Name: "acp.noise", Ref: "5.12", Spec: "the stdio transport",
@@ -73,6 +77,8 @@ func (Translator) Rule(e *schema.Event) (translate.Rule, bool) {
 	switch k := e.Kind.(type) {
 	case *schema.Message:
 		switch {
+		case e.AgentRole == roleOperator:
+			return ruleInjected, true
 		case k.Role == schema.User && k.Boundary == schema.BoundaryPrompt && len(e.Frames) == 1 && e.Frames[0] == schema.Range{e.WorkerSeq, e.WorkerSeq}:
 			return rulePrompt, true
 		case k.Channel == schema.Thought:
@@ -94,6 +100,9 @@ func (Translator) Rule(e *schema.Event) (translate.Rule, bool) {
 		if _, ok := k.Detail.(*schema.UsageEstimate); ok {
 			return ruleUsage, true
 		}
+		if e.AgentRole == roleOperator {
+			return ruleIntervention, true
+		}
 	case *schema.Raw:
 		return ruleOfRaw(k.Source, e), true
 	}
@@ -107,6 +116,7 @@ var rawRules = map[string]translate.Rule{
 	acp.MethodRequestPermission:      rulePermission,
 	"acp/" + string(schema.TypeOpen): ruleControl, "acp/" + string(schema.TypeClose): ruleControl,
 	"acp/" + string(schema.TypeGap): ruleControl, "acp/" + string(schema.TypeHTTP): ruleControl,
+	"acp/" + string(schema.TypeIntervention): ruleIntervention,
 }
 
 func ruleOfRaw(source string, e *schema.Event) translate.Rule {

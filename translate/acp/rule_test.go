@@ -7,7 +7,7 @@ import (
 )
 
 func TestEveryEventHasARule(t *testing.T) {
-	translatetest.Ruled(t, Translator{}, "testdata", map[string]bool{ruleUsage.Name: true, rulePieces.Name: true})
+	translatetest.Ruled(t, Translator{}, "testdata", map[string]bool{ruleUsage.Name: true, rulePieces.Name: true, ruleIntervention.Name: true, ruleInjected.Name: true})
 	translatetest.Ruled(t, First{}, "testdata", map[string]bool{
 		rulePrompt.Name: true, ruleMessage.Name: true, ruleThought.Name: true, ruleEcho.Name: true,
 		ruleToolCall.Name: true, ruleToolResult.Name: true, ruleToolState.Name: true, ruleStop.Name: true,

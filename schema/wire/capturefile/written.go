@@ -20,7 +20,7 @@ func (r *Reader) written(line []byte) (f schema.Frame, ok bool) {
 	l.must(`,"from":"`)
 	f.From = oneOf(&l, schema.FromClient, schema.FromAgent, schema.FromStderr, schema.FromControl)
 	l.must(`,"type":"`)
-	f.Type = oneOf(&l, schema.TypeData, schema.TypeOpen, schema.TypeClose, schema.TypeGap, schema.TypeHTTP, schema.TypeDecision)
+	f.Type = oneOf(&l, schema.TypeData, schema.TypeOpen, schema.TypeClose, schema.TypeGap, schema.TypeHTTP, schema.TypeDecision, schema.TypeIntervention)
 	switch {
 	case l.skip(`,"protocol":"`):
 		f.Protocol = oneOf(&l, schema.ACP, schema.A2A)

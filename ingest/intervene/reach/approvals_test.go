@@ -1,4 +1,4 @@
-package intervene
+package reach
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/ingest/headless"
+	"github.com/steno-io/steno/ingest/intervene"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/natstest"
 )
@@ -28,21 +29,30 @@ func listen(t *testing.T) *line {
 	conn, err := nats.Connect(natstest.Start(t).URL())
 	require.NoError(t, err)
 	t.Cleanup(conn.Close)
-	a, err := Listen(conn, capture)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, a.Close()) })
+	a := &Approvals{}
+	serve(t, conn, a)
 	return &line{t, conn, a}
+}
+
+// serve serves a target until the test ends.
+func serve(t *testing.T, conn *nats.Conn, target intervene.Target) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	served, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- intervene.NewDesk(target).Serve(ctx, conn, capture, func() { close(served) }) }()
+	<-served
+	t.Cleanup(func() { cancel(); require.NoError(t, <-ended) })
 }
 
 func (l *line) say(command string) string {
 	l.t.Helper()
-	m, err := l.conn.Request("steno.intervene.default.mill.r-1.0.1", []byte(command), 20*time.Second)
+	m, err := l.conn.Request("steno.intervene.default.mill.r-1.0.1.miller", []byte(command), 20*time.Second)
 	require.NoError(l.t, err)
 	return string(m.Data)
 }
 
 func approve(id, call, decision string) string {
-	return fmt.Sprintf(`{"id":%q,"issued_by":"miller","kind":{"kind":"RespondToApproval","call_id":%q,"decision":{"decision":%q},"note":"so"}}`, id, call, decision)
+	return fmt.Sprintf(`{"id":%q,"issued_by":"the king","kind":{"kind":"RespondToApproval","call_id":%q,"decision":{"decision":%q},"note":"so"}}`, id, call, decision)
 }
 
 type answer struct {
@@ -73,7 +83,9 @@ func TestApprovals(t *testing.T) {
 	l := listen(t)
 	require.Equal(t, `{"outcome":"StaleTarget","detail":"no tool call \"t1\" waits for an approval"}`, l.say(approve("1", "t1", "Approve")))
 
+	require.Equal(t, `{"supported":[]}`, l.say(`{"capabilities":true}`))
 	asked := l.ask(t.Context(), headless.Question{Request: "7", CallID: "t1", Once: true})
+	require.Equal(t, `{"supported":[{"primitive":"RespondToApproval"}]}`, l.say(`{"capabilities":true}`))
 	require.Equal(t, `{"outcome":"StaleTarget","detail":"no tool call \"t1\" waits for an approval"}`, l.say(approve("1", "t1", "Approve")),
 		"a repeated id gets the first outcome, and does nothing")
 	require.Equal(t, `{"outcome":"Applied"}`, l.say(approve("2", "t1", "Approve")))
@@ -84,19 +96,12 @@ func TestApprovals(t *testing.T) {
 	require.Equal(t, `{"outcome":"Applied"}`, l.say(approve("3", `"q"`, "Deny")))
 	require.Equal(t, answer{d: headless.Decision{By: "miller", Note: "so", Intervention: "3"}}, <-asked)
 
-	for _, kind := range []string{"Cancel", "InjectMessage", "PauseResume", "UpdateBudget"} {
-		require.Equal(t, `{"outcome":"CapabilityNotSupported","primitive":{"primitive":"`+kind+`"}}`, l.say(`{"id":"`+kind+`","kind":{"kind":"`+kind+`"}}`))
-	}
-	for _, bad := range []string{
-		"", "[]", `{"id":"9"}`, approve("a b", "t1", "Approve"), approve("9", "t1", "Perhaps"), `{"id":"9","kind":{"kind":"Burn"}}`,
-		approve("9", strings.Repeat("x", maxCommand), "Approve"),
-	} {
-		require.Contains(t, l.say(bad), `{"error":"read intervention: `)
-	}
+	require.Equal(t, `{"outcome":"CapabilityNotSupported","primitive":{"primitive":"Cancel"}}`, l.say(`{"id":"4","kind":{"kind":"Cancel"}}`))
 }
 
-func named(id, members, decision string) string {
-	return fmt.Sprintf(`{"id":%q,"kind":{"kind":"RespondToApproval",%s,"decision":{"decision":%q}}}`, id, members, decision)
+func named(id, members, decision string, session ...string) string {
+	return fmt.Sprintf(`{"id":%q,"session":%q,"kind":{"kind":"RespondToApproval",%s,"decision":{"decision":%q}}}`,
+		id, strings.Join(session, ""), members, decision)
 }
 
 // Of several questions that a command may mean it must say which; one that has gone is none.
@@ -109,12 +114,12 @@ func TestWhichQuestionIsMeant(t *testing.T) {
 	second := l.ask(t.Context(), headless.Question{Request: "2", Session: "a", CallID: "t1", Once: true})
 	third := l.ask(t.Context(), headless.Question{Request: `"3"`, Session: "b", CallID: "t1", Once: true})
 	require.Equal(t, several, l.say(approve("1", "t1", "Approve")))
-	require.Equal(t, several, l.say(named("2", `"call_id":"t1","session":"a"`, "Approve")))
-	require.Equal(t, `{"outcome":"Applied"}`, l.say(named("3", `"call_id":"t1","session":"b"`, "Deny")))
+	require.Equal(t, several, l.say(named("2", `"call_id":"t1"`, "Approve", "a")))
+	require.Equal(t, `{"outcome":"Applied"}`, l.say(named("3", `"call_id":"t1"`, "Deny", "b")))
 	require.False(t, (<-third).d.Approved)
 	require.Contains(t, l.say(named("4", `"call_id":"t1","request":"3"`, "Approve")), "no tool call")
 	nameless := l.ask(ctx, headless.Question{Request: "9", Session: "c", Once: true})
-	require.Contains(t, l.say(named("nobody", `"session":"c"`, "Approve")), "no tool call", "it says of nothing what it means")
+	require.Contains(t, l.say(named("nobody", `"note":"so"`, "Approve", "c")), "no tool call", "it says of nothing what it means")
 	require.Contains(t, l.say(named("5", `"request":"4"`, "Approve")), `no tool call \"4\"`)
 	leave()
 	require.ErrorIs(t, (<-first).err, context.Canceled)
@@ -141,21 +146,10 @@ func TestApprovalOfWhatIsNotOffered(t *testing.T) {
 	require.False(t, (<-asked).d.Approved)
 }
 
-func TestAnIDIsOneInterventions(t *testing.T) {
-	t.Parallel()
-	l := listen(t)
-	asked := l.ask(t.Context(), headless.Question{Request: "1", CallID: "t1", Once: true})
-	require.Contains(t, l.say(approve("1", "t0", "Approve")), "StaleTarget")
-	require.Equal(t, `{"error":"read intervention: id \"1\" was another one's: every intervention has its own"}`, l.say(approve("1", "t1", "Approve")))
-	require.Equal(t, `{"outcome":"Applied"}`, l.say(approve("2", "t1", "Approve")))
-	require.Contains(t, l.say(approve("2", "t1", "Deny")), `{"error":`)
-	require.True(t, (<-asked).d.Approved)
-}
-
 // Whoever was told Applied has decided, however close the deadline was.
 func TestDeadlineAgainstDecision(t *testing.T) {
 	t.Parallel()
-	a := &Approvals{answered: map[string]answered{}}
+	a := &Approvals{}
 	for i := range 200 {
 		ctx, end := context.WithCancel(t.Context())
 		c := make(chan answer, 1)
@@ -164,25 +158,12 @@ func TestDeadlineAgainstDecision(t *testing.T) {
 			c <- answer{d, err}
 		}()
 		go end()
-		var command command
-		command.ID, command.Kind.Kind, command.Kind.CallID = fmt.Sprint("i", i), respond, "t1"
-		command.Kind.Decision.Decision = "Approve"
-		said := string(a.apply(command))
+		said := a.Deliver(t.Context(), schema.Intervention{ID: fmt.Sprint("i", i), Kind: schema.InterventionKind{
+			Kind: schema.PrimitiveRespond, CallID: "t1", Decision: &schema.Decision{Decision: schema.DecisionApprove},
+		}})
 		got := <-c
-		require.Equal(t, strings.Contains(said, "Applied"), got.err == nil, said)
+		require.Equal(t, said == schema.Applied(), got.err == nil, said)
 		require.Equal(t, got.err == nil, got.d.Approved)
 	}
 	require.Empty(t, a.waiting)
-}
-
-func TestOutcomesAreForgottenInTheEnd(t *testing.T) {
-	t.Parallel()
-	a := &Approvals{answered: map[string]answered{}}
-	for i := range maxAnswered + 10 {
-		var c command
-		c.ID, c.Kind.Kind = fmt.Sprint(i), "Cancel"
-		a.apply(c)
-	}
-	require.Len(t, a.answered, maxAnswered)
-	require.Contains(t, a.answered, fmt.Sprint(maxAnswered+9))
 }

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/steno-io/steno/ingest/intervene"
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
+)
+
+// Times of an intervention.
+const (
+	interveneWithin = 15 * time.Second // for its answer; a line may wait for its place for some seconds
+	tapWithin       = 4 * time.Second  // for the tap of what is open: one that has just found somebody to listen to
+)
+
+// interveneFlags are those of every intervention.
+type interveneFlags struct {
+	id      string
+	session string
+	json    bool
+}
+
+// intervention is what the commands print.
+type intervention struct {
+	ID         string `json:"id"`
+	Transcript string `json:"transcript"`
+	schema.Outcome
+}
+
+// interveneCommand makes the command of a primitive; kind reads its flags and what stands behind the key.
+func (a *app) interveneCommand(cmd *cobra.Command, more int, missing string, kind func(args []string) (schema.InterventionKind, error)) *cobra.Command {
+	var f interveneFlags
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) < 1+more {
+			return errors.New(missing)
+		}
+		return cobra.ExactArgs(1+more)(cmd, args)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		k, err := kind(args[1:])
+		if err != nil {
+			return err
+		}
+		return a.intervene(cmd.Context(), cmd.Name(), args[:1], &f, k)
+	}
+	cmd.Long += `
+
+KEY is a transcript's key, or a part that only one has. It goes to the process that
+holds the conversation (steno record, run or proxy), now: nothing is kept for later.
+That process must be reachable, over steno up on its data directory or over the NATS
+that it records to; with --nats and no --ledger, KEY is the whole key.
+
+It ends with 0 when it was applied, with 1 when the connection has no way to deliver
+it, or it came too late or for what is not there, and with 69 when no answer came.
+Then nobody knows: sent again under its id (--id), it is answered with the first
+outcome, and done once. The record says who did it, and when.`
+	cmd.Flags().StringVar(&f.id, "id", "", "id of the intervention (default: a new UUID)")
+	cmd.Flags().StringVar(&f.session, "session", "", "the agent's id of the session it is meant for (default: that of KEY)")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	a.ledgerFlag(cmd)
+	return cmd
+}
+
+func (a *app) cancelCommand() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "cancel KEY",
+		Short: "Cancel the turn that is in progress in a conversation",
+		Long: `cancel asks an agent to end the turn in progress: of ACP by session/cancel, between two
+lines of its client's. How the turn then ends is the agent's matter; the transcript
+shows both.`,
+		Example: `  steno cancel 4f1c
+  steno cancel 4f1c --reason "wrong branch" --json`,
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record; the agent does not get it")
+	return a.interveneCommand(cmd, 0, "which transcript? such as: steno cancel KEY (steno ls lists them)", func([]string) (schema.InterventionKind, error) {
+		return schema.InterventionKind{Kind: schema.PrimitiveCancel, Reason: reason}, nil
+	})
+}
+
+func (a *app) injectCommand() *cobra.Command {
+	var interrupt bool
+	cmd := &cobra.Command{
+		Use:   "inject KEY TEXT",
+		Short: "Say something to an agent in a conversation that others hold",
+		Long: `inject says TEXT to the agent as a message of the user. A connection of ACP has no way
+for it: what the agent then answered would be the client's, which has not asked.`,
+		Example: `  steno inject 4f1c "Use the other branch"
+  steno inject 4f1c "Stop and read the log first" --interrupt`,
+	}
+	cmd.Flags().BoolVar(&interrupt, "interrupt", false, "now, whatever the agent is at")
+	return a.interveneCommand(cmd, 1, "where, and what? such as: steno inject KEY TEXT", func(args []string) (schema.InterventionKind, error) {
+		k := schema.InterventionKind{Kind: schema.PrimitiveInject, Text: args[0], Priority: &schema.Priority{Priority: schema.PriorityNormal}}
+		if interrupt {
+			k.Priority.Priority = schema.PriorityInterrupt
+		}
+		return k, nil
+	})
+}
+
+func (a *app) pauseCommand() *cobra.Command {
+	var resume bool
+	cmd := &cobra.Command{
+		Use:     "pause KEY",
+		Short:   "Have an agent pause, or go on",
+		Long:    `pause asks an agent to pause. Neither ACP nor A2A has a way for it so far.`,
+		Example: "  steno pause 4f1c\n  steno pause 4f1c --resume",
+	}
+	cmd.Flags().BoolVar(&resume, "resume", false, "go on")
+	return a.interveneCommand(cmd, 0, "which transcript? such as: steno pause KEY", func([]string) (schema.InterventionKind, error) {
+		paused := !resume
+		return schema.InterventionKind{Kind: schema.PrimitivePause, Paused: &paused}, nil
+	})
+}
+
+func (a *app) budgetCommand() *cobra.Command {
+	var tokens uint64
+	var turns uint32
+	cmd := &cobra.Command{
+		Use:     "budget KEY --max-tokens N|--max-turns N",
+		Short:   "Change how much an agent may use",
+		Long:    `budget tells an agent how much it may use. Neither ACP nor A2A has a way for it so far.`,
+		Example: "  steno budget 4f1c --max-tokens 200000\n  steno budget 4f1c --max-turns 20",
+	}
+	cmd.Flags().Uint64Var(&tokens, "max-tokens", 0, "tokens in all")
+	cmd.Flags().Uint32Var(&turns, "max-turns", 0, "turns in all")
+	return a.interveneCommand(cmd, 0, "which transcript? such as: steno budget KEY --max-turns 20", func([]string) (schema.InterventionKind, error) {
+		k := schema.InterventionKind{Kind: schema.PrimitiveBudget}
+		if cmd.Flags().Changed("max-tokens") {
+			k.MaxTokens = &tokens
+		}
+		if cmd.Flags().Changed("max-turns") {
+			k.MaxTurns = &turns
+		}
+		if k.MaxTokens == nil && k.MaxTurns == nil {
+			return k, usage("how much? give --max-tokens or --max-turns")
+		}
+		return k, nil
+	})
+}
+
+func (a *app) approveCommand() *cobra.Command {
+	var call, request, note string
+	var deny bool
+	cmd := &cobra.Command{
+		Use:   "approve KEY --call CALL [--deny]",
+		Short: "Decide what an agent asks to be allowed",
+		Long: `approve answers what the agent of a steno run --permissions ask waits to be allowed.
+Approving is "allow once", and refused where the agent does not offer that; --deny is
+"reject".
+
+CALL is the agent's id of the tool call, or the id of its request, which the
+transcript shows as approvalId: call ids such as c1#2 are the transcript's alone.
+Where several questions would fit, --request APPROVALID or --session ID says which.`,
+		Example: `  steno approve 4f1c --call t1
+  steno approve 4f1c --call t1 --deny --note "not on a Friday"`,
+	}
+	cmd.Flags().StringVar(&call, "call", "", "the tool call")
+	cmd.Flags().StringVar(&request, "request", "", "the permission request, by its id as JSON")
+	cmd.Flags().StringVar(&note, "note", "", "why, for the record")
+	cmd.Flags().BoolVar(&deny, "deny", false, "deny it")
+	return a.interveneCommand(cmd, 0, "in which transcript? such as: steno approve KEY --call CALL", func([]string) (schema.InterventionKind, error) {
+		k := schema.InterventionKind{
+			Kind: schema.PrimitiveRespond, CallID: call, Request: request, Note: note, Decision: &schema.Decision{Decision: schema.DecisionApprove},
+		}
+		if deny {
+			k.Decision.Decision = schema.DecisionDeny
+		}
+		if call == "" && request == "" {
+			return k, usage("what shall be allowed? give --call or --request (steno show has them)")
+		}
+		return k, nil
+	})
+}
+
+// intervene sends an intervention and says what became of it.
+func (a *app) intervene(ctx context.Context, command string, args []string, f *interveneFlags, kind schema.InterventionKind) error {
+	i := schema.Intervention{ID: f.id, Session: f.session, Kind: kind, IssuedAt: time.Now().UTC()}
+	if i.ID == "" {
+		i.ID = uuid.NewString()
+	}
+	if err := i.Validate(); err != nil {
+		return usage("%s: %w", command, err)
+	}
+	if !a.clustered() && (a.given("nats") || a.given("context")) {
+		return a.interveneOn(ctx, command, args[0], f, i)
+	}
+	return a.withTranscript(ctx, command, args, func(ctx context.Context, s *session, t sink.Summary) error {
+		if i.Session == "" && t.Protocol == schema.ACP {
+			i.Session = t.SessionID
+		}
+		by := systemUser()
+		if a.clustered() {
+			by = natsUser(ctx, s.conn)
+		}
+		return a.intervened(ctx, command, s.conn, t.Transcript, t.Status == schema.StatusOpen, by, f, i)
+	})
+}
+
+// interveneOn does without a ledger, which would know transcripts by parts of their keys.
+func (a *app) interveneOn(ctx context.Context, command, text string, f *interveneFlags, i schema.Intervention) error {
+	key, err := schema.ParseTranscript(text)
+	if err != nil {
+		return usage("%s: without --ledger the whole key is needed: %w", command, err)
+	}
+	conn, err := dial(a.destination())
+	if err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	defer conn.Close()
+	return a.intervened(ctx, command, conn, key, true, natsUser(ctx, conn), f, i)
+}
+
+func (a *app) intervened(ctx context.Context, command string, conn *nats.Conn, key schema.Transcript, isOpen bool, by string, f *interveneFlags, i schema.Intervention) error {
+	ctx, done := context.WithTimeout(ctx, interveneWithin)
+	defer done()
+	o, err := sendIntervention(ctx, conn, key.Identity, by, i, isOpen)
+	switch {
+	case errors.Is(err, intervene.ErrUnanswered):
+		return &exitError{exitUnavailable, fmt.Errorf("%s %s: %w (again: --id %s)", command, key, err, i.ID)}
+	case err != nil:
+		return fmt.Errorf("%s %s: %w", command, key, err)
+	}
+	if f.json {
+		err = a.out.json(intervention{i.ID, key.String(), o})
+	} else if o.Outcome == schema.OutcomeApplied {
+		_, err = fmt.Fprintf(a.out, "applied: %s %s\n", i.Kind.Kind.Label(), key)
+	}
+	return errors.Join(err, notApplied(ctx, command, conn, key, by, o))
+}
+
+// sendIntervention sends it. Nobody may be there yet to take it, where a conversation is open.
+func sendIntervention(ctx context.Context, conn *nats.Conn, id schema.Identity, by string, i schema.Intervention, isOpen bool) (schema.Outcome, error) {
+	for began := time.Now(); ; {
+		o, err := intervene.Send(ctx, conn, id, by, i)
+		if !errors.Is(err, intervene.ErrNobody) {
+			return o, err
+		}
+		if !isOpen {
+			return schema.Stale("it has ended, and %v", intervene.ErrNobody), nil
+		}
+		if time.Since(began) > tapWithin {
+			return schema.Stale("%v", intervene.ErrNobody), nil
+		}
+		select {
+		case <-ctx.Done():
+			return o, fmt.Errorf("%w: %w", intervene.ErrUnanswered, context.Cause(ctx))
+		case <-time.After(raceEvery):
+		}
+	}
+}
+
+// notApplied is why an intervention had no effect; nil if it had.
+func notApplied(ctx context.Context, command string, conn *nats.Conn, key schema.Transcript, by string, o schema.Outcome) error {
+	switch o.Outcome {
+	case schema.OutcomeApplied:
+		return nil
+	case schema.OutcomeNotSupported:
+		can := "this connection has no way to deliver it"
+		if c, err := intervene.Ask(ctx, conn, key.Identity, by); err == nil {
+			can += "; what it delivers now: " + c.Labels()
+		}
+		return &exitError{exitRuntime, fmt.Errorf("%s %s: not supported: %s", command, key, can)}
+	}
+	return &exitError{exitRuntime, fmt.Errorf("%s %s: not applied: %s", command, key, o.Detail)}
+}
+
+// systemUser is who runs this command, as a token: whoever reaches a data directory's server may read its
+// files, so it is the directory's own user, or root.
+func systemUser() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return schema.Token(u.Username)
+	}
+	return "uid-" + strconv.Itoa(os.Getuid())
+}
+
+// natsUser is who a connection belongs to, as its server says; where that does not know, the system's user.
+// It chooses the subject only: whether he may use that, the server decides.
+func natsUser(ctx context.Context, conn *nats.Conn) string {
+	ctx, done := context.WithTimeout(ctx, openWithin)
+	defer done()
+	var info struct {
+		Data struct {
+			User string `json:"user"`
+		} `json:"data"`
+	}
+	m, err := conn.RequestWithContext(ctx, "$SYS.REQ.USER.INFO", nil)
+	if err == nil {
+		err = json.Unmarshal(m.Data, &info)
+	}
+	if name := info.Data.User; err == nil && schema.IsToken(name) {
+		return name
+	}
+	return systemUser()
+}

@@ -1,0 +1,100 @@
+package intervene
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/natstest"
+)
+
+var capture = schema.Identity{Namespace: "default", Workflow: "mill", Run: "r-1", Attempt: 1}
+
+// counter delivers cancels and says how many came.
+type counter struct{ got []schema.Intervention }
+
+func (c *counter) Supported() []schema.Primitive { return []schema.Primitive{schema.PrimitiveCancel} }
+
+func (c *counter) Deliver(_ context.Context, i schema.Intervention) schema.Outcome {
+	if i.Kind.Kind != schema.PrimitiveCancel {
+		return schema.NotSupported(i.Kind.Kind)
+	}
+	c.got = append(c.got, i)
+	return schema.Stale("%d came", len(c.got))
+}
+
+func cancel(id, reason string) schema.Intervention {
+	return schema.Intervention{ID: id, Kind: schema.InterventionKind{Kind: schema.PrimitiveCancel, Reason: reason}}
+}
+
+func TestInterventionsComeThrough(t *testing.T) {
+	t.Parallel()
+	conn, err := nats.Connect(natstest.Start(t).URL())
+	require.NoError(t, err)
+	t.Cleanup(conn.Close)
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	_, err = Send(ctx, conn, capture, "miller", cancel("1", ""))
+	require.ErrorIs(t, err, ErrNobody)
+
+	target := &counter{}
+	desk := NewDesk(Targets{target})
+	for range 2 { // what was answered is remembered over connections
+		serving, end := context.WithCancel(t.Context())
+		served, ended := make(chan struct{}), make(chan error, 1)
+		go func() { ended <- desk.Serve(serving, conn, capture, func() { close(served) }) }()
+		<-served
+		i := cancel("1", "enough")
+		i.IssuedBy, i.IssuedAt = "the king", time.Now()
+		o, err := Send(ctx, conn, capture, "miller", i)
+		require.NoError(t, err)
+		require.Equal(t, schema.Stale("1 came"), o)
+		require.Len(t, target.got, 1)
+		require.Equal(t, "miller", target.got[0].IssuedBy, "as the subject says, whatever is claimed")
+		_, err = Send(ctx, conn, capture, "miller", cancel("1", "another"))
+		require.ErrorIs(t, err, ErrRefused)
+		require.ErrorContains(t, err, `id "1" was another one's`)
+		_, err = Send(ctx, conn, capture, "baker", i)
+		require.ErrorIs(t, err, ErrRefused, "another's outcome is not his")
+
+		paused := true
+		o, err = Send(ctx, conn, capture, "miller", schema.Intervention{ID: "2", Kind: schema.InterventionKind{Kind: schema.PrimitivePause, Paused: &paused}})
+		require.NoError(t, err)
+		require.Equal(t, schema.NotSupported(schema.PrimitivePause), o)
+		c, err := Ask(ctx, conn, capture, "miller")
+		require.NoError(t, err)
+		require.Equal(t, "cancel", c.Labels())
+
+		for _, bad := range []string{
+			"", "[]", `{"id":"9"}`, `{"id":"a b","kind":{"kind":"Cancel"}}`, `{"id":"9","kind":{"kind":"Burn"}}`,
+			`{"id":"9","kind":{"kind":"InjectMessage","text":" "}}`, `{"id":"9","kind":{"kind":"PauseResume"}}`,
+			`{"id":"9","kind":{"kind":"UpdateBudget"}}`, `{"id":"9","kind":{"kind":"RespondToApproval","decision":{"decision":"Perhaps"}}}`,
+			`{"id":"9","kind":{"kind":"InjectMessage","text":"x","priority":{"priority":"Soon"}}}`,
+			`{"id":"9","capabilities":true}`, `{"id":"9","kind":{"kind":"Cancel","reason":"` + strings.Repeat("x", maxMessage) + `"}}`,
+		} {
+			m, err := conn.RequestWithContext(ctx, schema.InterveneSubject(capture, "miller"), []byte(bad))
+			require.NoError(t, err)
+			require.Contains(t, string(m.Data), `{"error":"`, bad)
+		}
+		require.NoError(t, conn.PublishRequest(schema.InterveneSubject(capture, "miller"), "steno.raw.0.x", []byte(`{"capabilities":true}`)))
+		end()
+		require.NoError(t, <-ended)
+	}
+	require.Len(t, target.got, 1)
+}
+
+func TestOutcomesAreForgottenInTheEnd(t *testing.T) {
+	t.Parallel()
+	d := NewDesk(Targets{})
+	for i := range maxAnswered + 10 {
+		require.JSONEq(t, `{"outcome":"CapabilityNotSupported","primitive":{"primitive":"Cancel"}}`, string(d.deliver(t.Context(), cancel(fmt.Sprint(i), ""))))
+	}
+	require.Len(t, d.answered, maxAnswered)
+	require.Contains(t, d.answered, fmt.Sprint(maxAnswered+9))
+}
