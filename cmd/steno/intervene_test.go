@@ -258,7 +258,7 @@ func TestInterveneUsage(t *testing.T) {
 		{"cancel a --nats nats://127.0.0.1:1", "the whole key is needed"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
-			stdout, stderr, code := runHere(t, strings.Fields(tt.args)...)
+			stdout, stderr, code := steno(t, strings.Fields(tt.args)...)
 			require.Equal(t, exitUsage, code, stderr)
 			require.Contains(t, stderr, tt.says)
 			require.Empty(t, stdout)
