@@ -61,10 +61,13 @@ func through(t testing.TB, l sink.Reader, key schema.Transcript, kept [][]byte, 
 // prompts makes a record of n events of session 1, each of which says how many are before it.
 func prompts(s *Script, n int) schema.Record {
 	for range n {
-		s.Next(1, Prompt(fmt.Sprintf("count%d", s.ordinals[1])))
+		s.Next(1, Prompt(counting(int(s.ordinals[1]))))
 	}
 	return s.Record()
 }
+
+// counting is what the event says before which there are n.
+func counting(n int) string { return fmt.Sprintf("count%d", n) }
 
 func dropping(t *testing.T, b *bench) {
 	s, other := NewScript("one"), NewScript("two")

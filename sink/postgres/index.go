@@ -143,7 +143,7 @@ func (l *Ledger) unindexed(ctx context.Context, ids []int64) ([]page, error) {
 		}
 		if p.head < p.dropped {
 			if p.events, err = l.archived(ctx, p); err != nil {
-				away = fmt.Errorf("read what was dropped: %w", err)
+				away = fmt.Errorf("read what was dropped: %v", err) // whatever it is of, it is not of the database
 				continue
 			}
 		} else if p.events, err = l.page(ctx, p); err != nil {
