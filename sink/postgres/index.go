@@ -39,11 +39,11 @@ type index struct {
 
 const (
 	// Those of which an archive must be read come last: it may be away.
-	behindSQL = `SELECT transcript FROM (SELECT DISTINCT u.transcript, coalesce(i.head, 0) < t.dropped AS archived
-FROM steno.unread u JOIN steno.transcripts t ON t.id = u.transcript LEFT JOIN steno.indexed i ON i.transcript = u.transcript
-WHERE u.head > coalesce(i.head, 0)) b ORDER BY archived, random() LIMIT $1`
+	behindSQL = `SELECT transcript FROM (SELECT DISTINCT u.transcript,
+EXISTS (SELECT FROM steno.dropped d WHERE d.transcript = u.transcript AND d.last > coalesce(i.head, 0)) AS archived
+FROM steno.unread u LEFT JOIN steno.indexed i ON i.transcript = u.transcript WHERE u.head > coalesce(i.head, 0)) b ORDER BY archived, random() LIMIT $1`
 	enterSQL = `INSERT INTO steno.indexed (transcript) SELECT id FROM unnest($1::bigint[]) id ORDER BY id ON CONFLICT DO NOTHING`
-	headsSQL = `SELECT i.transcript, i.head, t.dropped FROM steno.indexed i JOIN steno.transcripts t ON t.id = i.transcript
+	headsSQL = `SELECT i.transcript, i.head, coalesce((SELECT max(d.last) FROM steno.dropped d WHERE d.transcript = i.transcript), 0) FROM steno.indexed i
 WHERE i.transcript = ANY ($1) ORDER BY array_position($1, i.transcript)`
 	// A row that is locked is being indexed by somebody else.
 	lockSQL = `SELECT FROM steno.indexed WHERE transcript = $1 AND head = $2 FOR UPDATE SKIP LOCKED`
