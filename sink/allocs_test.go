@@ -28,6 +28,10 @@ func (forgetful) Event(context.Context, *sink.Transcript, uint64) ([]byte, error
 	return nil, sink.ErrNotFound
 }
 
+func (forgetful) Dropped(context.Context, *sink.Transcript, uint64) ([]byte, error) {
+	return nil, sink.ErrNotFound
+}
+
 func (forgetful) Put(context.Context, *sink.Transcript, uint64, []byte) error { return nil }
 
 // What a sink does with records before a database has them.

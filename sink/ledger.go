@@ -26,6 +26,13 @@ type Ledger interface {
 	// reads from the first message what was passed over. false, and nothing is changed: it is not
 	// parked.
 	Redrive(ctx context.Context, c Claim, id schema.Identity) (bool, error)
+	// Drop takes events out of the ledger that an archive has, in one transaction under the claim's epoch,
+	// as Store: those of a piece, before which all are dropped already. Each must have the SHA-256 that the
+	// piece says: else ErrOther, and nothing is changed. All else that is kept of the transcript stays, and
+	// so does what a search finds: false, and nothing is changed, where something of the piece, or dropped
+	// before it, is not indexed yet. The last event of a transcript is never dropped. Dropping again what is
+	// dropped is harmless.
+	Drop(ctx context.Context, c Claim, d Dropped) (bool, error)
 }
 
 // Errors of Store that a caller decides on.
@@ -75,7 +82,8 @@ type Head struct {
 }
 
 // Parked says why nothing more of a capture is stored. Have and Got are the two values that do not
-// agree: the bytes stored and the bytes read, or the number that is next and the ordinal stated.
+// agree: the bytes stored (of an event that was dropped "sha256:" and its SHA-256 in hex) and the bytes read, or
+// the number that is next and the ordinal stated.
 type Parked struct {
 	Capture schema.Identity
 	Reason  ParkReason

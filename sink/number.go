@@ -19,6 +19,8 @@ type Tx interface {
 	Transcript(ctx context.Context, c *Capture, session uint32) (*Transcript, error)
 	// Event gives the bytes stored under a number, those put in this transaction included.
 	Event(ctx context.Context, t *Transcript, seq uint64) ([]byte, error)
+	// Dropped gives the SHA-256 of a dropped event.
+	Dropped(ctx context.Context, t *Transcript, seq uint64) ([]byte, error)
 	// Put stores an event's bytes under its number; both are kept until the transaction ends.
 	Put(ctx context.Context, t *Transcript, seq uint64, event []byte) error
 }
@@ -153,7 +155,9 @@ func (n *numbering) change(c *captureInBatch) {
 	}
 }
 
-// check holds every event's ordinal against the number that it would get. Nothing is changed.
+// check holds every event's ordinal against the number that it would get, and an event that came before against
+// the one that is stored: byte for byte, or, where that one was dropped, SHA-256 for SHA-256, so that no archive
+// is needed to store. Nothing is changed.
 func (n *numbering) check(ctx context.Context, c *captureInBatch, e *Entry) (*Parked, error) {
 	given := map[uint32]uint64{} // events of this record, by session
 	for i := range e.facts {
@@ -176,20 +180,34 @@ func (n *numbering) check(ctx context.Context, c *captureInBatch, e *Entry) (*Pa
 		case ordinal > t.Head:
 			continue
 		}
-		have, err := n.tx.Event(ctx, t, ordinal)
-		if err != nil {
-			return nil, fmt.Errorf("read event %d of session %d: %w", ordinal, f.session, err)
-		}
 		got, err := schema.WithStoreSeq(e.Record.Events[i], ordinal)
 		if err != nil {
 			return nil, err
 		}
-		if !bytes.Equal(have, got) {
+		have, same, err := n.compare(ctx, t, ordinal, got)
+		if err != nil {
+			return nil, fmt.Errorf("read event %d of session %d: %w", ordinal, f.session, err)
+		}
+		if !same {
 			p.Reason, p.Have, p.Got = ReasonChanged, have, got
 			return &p, nil
 		}
 	}
 	return nil, nil
+}
+
+// compare holds an event that came again against what is kept of the first one, and gives that.
+func (n *numbering) compare(ctx context.Context, t *Transcript, ordinal uint64, got []byte) (have []byte, same bool, err error) {
+	if ordinal <= t.Dropped {
+		digest, err := n.tx.Dropped(ctx, t, ordinal)
+		if err != nil {
+			return nil, false, err
+		}
+		have, same = again(digest, got)
+		return have, same, nil
+	}
+	have, err = n.tx.Event(ctx, t, ordinal)
+	return have, bytes.Equal(have, got), err
 }
 
 // take stores what is new of a record that fits.

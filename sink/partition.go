@@ -31,6 +31,7 @@ func (p *partition) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer s.claims.hold(claim)()
 	from, err := retry(ctx, s, "check a position", func() (uint64, error) { return p.from(ctx, claim.Position) })
 	if err != nil {
 		return err

@@ -17,7 +17,8 @@ type Reader interface {
 	// Transcript gives one transcript; ErrNotFound if the ledger has none of that key.
 	Transcript(ctx context.Context, key schema.Transcript) (Summary, error)
 	// Events gives the events numbered above after, in order, at most limit of them; 0 = up to the
-	// head. A slow reader holds up no writer. Bytes are the caller's.
+	// head. A slow reader holds up no writer. Bytes are the caller's. A ledger by itself gives a *DroppedError in
+	// the place of events that are in an archive; archive.Through reads them there.
 	Events(ctx context.Context, key schema.Transcript, after uint64, limit int) iter.Seq2[Event, error]
 }
 
@@ -74,6 +75,7 @@ type CaptureInfo struct {
 type SessionInfo struct {
 	Session uint32
 	Head    uint64
+	Dropped uint64 // as Transcript has it
 	Frames  uint64
 }
 
@@ -82,6 +84,7 @@ type Stats struct {
 	Captures    uint64 `json:"captures"`
 	Transcripts uint64 `json:"transcripts"`
 	Events      uint64 `json:"events"`
+	Dropped     uint64 `json:"dropped"` // of those: in an archive, and not in the ledger any more
 	Parked      uint64 `json:"parked"`
 	// Indexing is how far the search has come; see Searcher.Indexing.
 	Indexing  Indexing            `json:"search"`

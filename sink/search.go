@@ -66,6 +66,9 @@ type Hit struct {
 	// ranges of its bytes that match, in order.
 	Snippet string   `json:"snippet"`
 	Matches [][2]int `json:"matches"`
+	// Dropped is where the event is, if the ledger has it no more: then of what is above only Summary, Seq and
+	// At are there. search.Read fills in the rest; archive.Through does.
+	Dropped *Dropped `json:"-"`
 }
 
 // Indexing is how far the index of the search has come. Lag is shown, never hidden.

@@ -40,6 +40,7 @@ type Sink struct {
 	o        Options
 	progress *progress
 	fresh    chan struct{} // holds a token while something may be stored that is not indexed
+	claims   claims
 }
 
 // New makes a sink; Run runs it.

@@ -30,6 +30,7 @@ type Transcript struct {
 	ID       int64 // the ledger's own
 	Session  uint32
 	Head     uint64 // last number given
+	Dropped  uint64 // events up to this one are in an archive, and not in the ledger; see Dropped
 	Frames   uint64 // accounted for by its events
 	Messages uint64
 	About    schema.About

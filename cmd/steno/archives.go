@@ -15,13 +15,14 @@ import (
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/archive"
 	"github.com/steno-io/steno/sink/archive/s3"
 )
 
-// archiveFlag lets a command read frames that were archived and given back.
+// archiveFlag lets a command read what was archived and given back, or dropped from the ledger.
 func (a *app) archiveFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.archive, "archive", "", "archive to read frames from that were given back (default: the one that has them)")
+	cmd.Flags().StringVar(&a.archive, "archive", "", "archive to read in what was given back, or dropped from the ledger (default: the one that has it)")
 }
 
 // archives are those that a session has opened to read what was given back.
@@ -52,11 +53,30 @@ func (r *archives) open(ctx context.Context, id schema.Identity) (archive.Store,
 			return nil, errors.New("nothing says which archive has them: --archive names one")
 		}
 	}
+	return r.either(ctx, place)
+}
+
+// dropped gives the archive that has what the ledger has dropped.
+func (r *archives) dropped(ctx context.Context, d sink.Dropped) (archive.Store, error) {
+	store, err := r.either(ctx, cmp.Or(r.named, d.Archive))
+	if errors.Is(err, fs.ErrNotExist) { // which would say of a ledger that it is not there yet
+		err = fmt.Errorf("%v", err) //nolint:errorlint // so it is
+	}
+	return store, err
+}
+
+// either opens the archive of a name, or the other one where there is none.
+func (r *archives) either(ctx context.Context, place string) (archive.Store, error) {
 	store, err := r.at(ctx, place)
 	if errors.Is(err, fs.ErrNotExist) && r.otherwise != "" && r.otherwise != place {
 		return r.at(ctx, r.otherwise)
 	}
 	return store, err
+}
+
+// through reads a ledger with what it has dropped.
+func (r *archives) through(l ledger) ledger {
+	return archive.Through{Kept: l, Dropped: archive.NewDropped(r.dropped)}
 }
 
 // at opens the archive of a name. The error wraps fs.ErrNotExist if there is none, and topology.ErrAway if it may be

@@ -58,6 +58,7 @@ func (a *app) openCluster(ctx context.Context) (*session, error) {
 		conn: streams.conn, js: streams.js, info: streams.info, ledger: l, batchFrom: streams.batchFrom,
 	}
 	s.archives = a.archivesOf(s)
+	s.ledger = s.archives.through(l)
 	return s, nil
 }
 

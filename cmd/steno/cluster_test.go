@@ -297,7 +297,7 @@ func TestAClusterThatCannotBeRead(t *testing.T) {
 	require.Contains(t, stderr, "a newer steno made them")
 
 	bare := natstest.StartWith(t, natstest.Options{Bare: true})
-	sql(t, database, `UPDATE steno.version SET version = 3`)
+	sql(t, database, `UPDATE steno.version SET version = 4`)
 	for _, tt := range []struct {
 		nats, ledger string
 		code         int

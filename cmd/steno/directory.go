@@ -105,7 +105,7 @@ func (d *directory) begin(ctx context.Context, a *app, s *session, name string) 
 		if err != nil {
 			return err
 		}
-		s.ledger = l
+		s.ledger = s.archives.through(l)
 		return nil
 	})
 }

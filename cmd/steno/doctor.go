@@ -314,6 +314,9 @@ func (h *health) printProblems(say func(label, format string, args ...any), none
 
 func (h *health) counts() string {
 	text := fmt.Sprintf("%s of %s, %s", plural(h.Ledger.Transcripts, "transcript"), plural(h.Ledger.Captures, "capture"), plural(h.Ledger.Events, "event"))
+	if n := h.Ledger.Dropped; n > 0 {
+		text += fmt.Sprintf("; %d of them in the archive", n)
+	}
 	if n := h.Ledger.Indexing.Behind; n > 0 {
 		text += fmt.Sprintf("; the search is %s behind", plural(n, "event"))
 	}

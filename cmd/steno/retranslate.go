@@ -54,6 +54,7 @@ not fit, and with 1 when there was nothing to be compared.`,
 	p.BoolVar(&f.full, "full", false, "do not shorten the values that --diff shows")
 	p.BoolVar(&f.json, "json", false, "print JSON lines: each difference with --diff, then one of each capture")
 	a.ledgerFlag(cmd)
+	a.archiveFlag(cmd)
 	return cmd
 }
 

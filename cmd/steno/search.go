@@ -53,6 +53,7 @@ and not indexed yet is not found; search waits for it a while, and says if some 
 	cmd.Flags().IntVar(&limit, "limit", limit, "print so many hits at most; 0 = all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a hit")
 	a.ledgerFlag(cmd)
+	a.archiveFlag(cmd)
 	return cmd
 }
 

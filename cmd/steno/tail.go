@@ -51,6 +51,7 @@ the rest under a name of its own.
 	}
 	f.register(cmd)
 	a.ledgerFlag(cmd)
+	a.archiveFlag(cmd)
 	cmd.Flags().StringVar(&peer, "peer", anyPeer, "follow transcripts with the agent of that name only")
 	cmd.Flags().BoolVar(&untilEnd, "until-end", false, "stop when the transcript's capture has ended")
 	return cmd

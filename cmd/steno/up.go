@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/cmd/steno/holder"
+	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/sqlite"
 	"github.com/steno-io/steno/translate/stage"
 )
@@ -30,11 +31,12 @@ address; --listen off does without.
 With --archive it seals captures by itself, as steno seal does, once they have ended
 or were silent for --seal-idle; long ones earlier, in parts. With --give-back what
 is sealed, and was stored so long ago, goes from the streams once it was read back
-out of the archive and compared; commands read it there then.`,
+out of the archive and compared; commands read it there then. With --drop-sealed so
+do events from the ledger, which keeps lists, numbers, search and their SHA-256.`,
 		Example: `  steno up
   steno up --listen 127.0.0.1:0
   steno up --data ./transcripts --sync 1s
-  steno up --archive /srv/archive --give-back 30d`,
+  steno up --archive /srv/archive --give-back 30d --drop-sealed 180d`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), &f, &k) },
 	}
@@ -54,8 +56,9 @@ func (a *app) up(ctx context.Context, f *consoleFlags, k *keepFlags) error {
 	}
 	if kept != nil {
 		options.Returned = func(js jetstream.JetStream) stage.Returned { return returned(js, kept.place) }
-		options.Keep = func(ctx context.Context, js jetstream.JetStream, ledger *sqlite.Ledger) error {
-			return kept.run(ctx, js, ledger, nil)
+		options.Sealed = sealedIn(kept.place)
+		options.Keep = func(ctx context.Context, js jetstream.JetStream, ledger *sqlite.Ledger, claimed func(uint32) (sink.Claim, bool)) error {
+			return kept.run(ctx, js, ledger, nil, claimed)
 		}
 	}
 	l, err := a.listenConsole("up", f)

@@ -32,6 +32,7 @@ It only reads, and needs a terminal: steno tail writes to pipes and files.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.watch(cmd.Context(), args) },
 	}
 	a.ledgerFlag(cmd)
+	a.archiveFlag(cmd)
 	return cmd
 }
 

@@ -26,9 +26,10 @@ that database; what makes storing safe is the epoch that a sink raises when it
 takes one. It makes the tables it needs, in the schema steno.
 
 With --archive each sink seals the captures of its partitions by itself (steno up
---help says when, and what --give-back gives back); all sinks name one archive, and one
+--help says when, what --give-back gives back, and what --drop-sealed drops); all sinks name one archive, and one
 --signing-key. Of another ledger on the same streams it does not know: --give-back is the
-time that it has. --give-back needs translators and taps of this version.`,
+time that it has. --give-back needs translators and taps of this version, --drop-sealed sinks
+and readers of the ledger.`,
 		Example: `  steno worker sink --nats nats://127.0.0.1:4222 --ledger postgres://steno@127.0.0.1/steno
   steno worker sink --archive /srv/archive --signing-key mill.key --give-back 30d`,
 		Args: cobra.NoArgs,
@@ -60,7 +61,11 @@ func (a *app) workerSink(ctx context.Context, name string, k *keepFlags) (err er
 		return err
 	}
 	defer s.conn.Close()
-	ledger, err := a.openDatabase(ctx, postgres.Options{})
+	place := ""
+	if kept != nil {
+		place = kept.place
+	}
+	ledger, err := a.openDatabase(ctx, postgres.Options{Sealed: sealedIn(place)})
 	if err != nil {
 		return err
 	}
@@ -75,7 +80,7 @@ func (a *app) workerSink(ctx context.Context, name string, k *keepFlags) (err er
 }
 
 // sinkAndKeep runs a sink and, beside it, what seals the captures of its partitions.
-func (a *app) sinkAndKeep(ctx context.Context, s *sink.Sink, kept *keeping, ledger keeper.Ledger, owns func(uint32) bool) error {
+func (a *app) sinkAndKeep(ctx context.Context, s *sink.Sink, kept *keeping, ledger keptLedger, owns func(uint32) bool) error {
 	if kept == nil {
 		return s.Run(ctx)
 	}
@@ -86,6 +91,6 @@ func (a *app) sinkAndKeep(ctx context.Context, s *sink.Sink, kept *keeping, ledg
 	defer conn.Close()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.Run(ctx) })
-	g.Go(func() error { return kept.run(ctx, js, ledger, owns) })
+	g.Go(func() error { return kept.run(ctx, js, ledger, owns, s.Claimed) })
 	return g.Wait()
 }

@@ -53,6 +53,7 @@ var (
 	errReturned     = &refusal{http.StatusServiceUnavailable, codeSealed, "these frames are in an archive, which cannot be read here (steno's --archive names it)"}
 	errNoOperators  = &refusal{http.StatusForbidden, codeOperators, "this server takes no interventions (steno's --operators names who may)"}
 	errToken        = &refusal{http.StatusUnauthorized, codeToken, "who are you? Authorization: Bearer TOKEN, of one of this server's operators"}
+	errDropped      = &refusal{http.StatusServiceUnavailable, codeSealed, "these events are in an archive, which cannot be read here (steno's --archive names it)"}
 	errUnavailable  = &refusal{http.StatusServiceUnavailable, codeUnavailable, "it cannot be read at the moment: /readyz says what is missing"}
 )
 
@@ -63,6 +64,7 @@ func bad(code, format string, args ...any) *refusal {
 // refused is what a client is told of an error. Causes may name hosts and files: they are logged.
 func (s *Server) refused(r *http.Request, err error) *refusal {
 	var known *refusal
+	var dropped *sink.DroppedError
 	switch {
 	case errors.As(err, &known):
 		return known
@@ -77,6 +79,9 @@ func (s *Server) refused(r *http.Request, err error) *refusal {
 	case errors.Is(err, topology.ErrReturned):
 		s.o.Log.Warn().Err(err).Str("path", r.URL.Path).Msg("answer a request")
 		return errReturned
+	case errors.As(err, &dropped):
+		s.o.Log.Warn().Err(err).Str("path", r.URL.Path).Msg("answer a request")
+		return errDropped
 	case !errors.Is(err, context.Canceled):
 		s.o.Log.Warn().Err(err).Str("path", r.URL.Path).Msg("answer a request")
 	}

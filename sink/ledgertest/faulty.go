@@ -25,7 +25,7 @@ var ErrFault = errors.New("fault made by the test")
 // Faulty is a ledger whose writes fail as Plan says; nil = never.
 type Faulty struct {
 	sink.Ledger
-	// Plan is asked before each write, numbered from 1, with its name: claim, store, redrive or index.
+	// Plan is asked before each write, numbered from 1, with its name: claim, store, redrive, drop or index.
 	Plan func(write int, name string) Fault
 
 	mu     sync.Mutex
@@ -46,6 +46,11 @@ func (f *Faulty) Store(ctx context.Context, b sink.Batch) (sink.Stored, error) {
 // Redrive implements sink.Ledger.
 func (f *Faulty) Redrive(ctx context.Context, c sink.Claim, id schema.Identity) (bool, error) {
 	return fail(f, "redrive", func() (bool, error) { return f.Ledger.Redrive(ctx, c, id) })
+}
+
+// Drop implements sink.Ledger.
+func (f *Faulty) Drop(ctx context.Context, c sink.Claim, d sink.Dropped) (bool, error) {
+	return fail(f, "drop", func() (bool, error) { return f.Ledger.Drop(ctx, c, d) })
 }
 
 // FaultyIndex is an index whose writes fail as Plan says; nil = never.

@@ -52,6 +52,12 @@ func Run(t *testing.T, open Open) {
 		{"the list in pages", paging},
 		{"events in pages", eventPages},
 		{"captures for an audit", audit},
+		{"what is sealed is dropped", dropping},
+		{"what was dropped comes again", droppedAgain},
+		{"what is not dropped", notDropped},
+		{"a drop that fails is made again", dropFailures},
+		{"a large piece", largePieces},
+		{"dropped while it is stored and read", droppedBeside},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := &bench{open: open, t: t}

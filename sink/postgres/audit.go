@@ -48,8 +48,9 @@ func (l *Ledger) Stats(ctx context.Context) (sink.Stats, error) {
 	var s sink.Stats
 	err := pgx.BeginTxFunc(ctx, l.pool, oneMoment, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM steno.captures), (SELECT count(*) FROM steno.transcripts),
-(SELECT coalesce(sum(head), 0)::bigint FROM steno.transcripts), (SELECT count(*) FROM steno.captures WHERE parked_reason <> '')`).
-			Scan(&s.Captures, &s.Transcripts, &s.Events, &s.Parked)
+(SELECT coalesce(sum(head), 0)::bigint FROM steno.transcripts), (SELECT coalesce(sum(dropped), 0)::bigint FROM steno.transcripts),
+(SELECT count(*) FROM steno.captures WHERE parked_reason <> '')`).
+			Scan(&s.Captures, &s.Transcripts, &s.Events, &s.Dropped, &s.Parked)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/search"
 	"github.com/steno-io/steno/sink/tables"
@@ -20,6 +21,7 @@ const (
 	indexTranscripts = 64
 	indexEvents      = 1024    // passed by at most one page of a transcript
 	indexBytes       = 4 << 20 // of events, passed likewise
+	pageOfOne        = indexEvents / 4
 )
 
 // indexTries is after how many failures an event is passed over whose words the database may not be able
@@ -36,15 +38,19 @@ type index struct {
 }
 
 const (
-	behindSQL = `SELECT transcript FROM (SELECT DISTINCT u.transcript FROM steno.unread u LEFT JOIN steno.indexed i ON i.transcript = u.transcript
-WHERE u.head > coalesce(i.head, 0)) b ORDER BY random() LIMIT $1`
+	// Those of which an archive must be read come last: it may be away.
+	behindSQL = `SELECT transcript FROM (SELECT DISTINCT u.transcript,
+EXISTS (SELECT FROM steno.dropped d WHERE d.transcript = u.transcript AND d.last > coalesce(i.head, 0)) AS archived
+FROM steno.unread u LEFT JOIN steno.indexed i ON i.transcript = u.transcript WHERE u.head > coalesce(i.head, 0)) b ORDER BY archived, random() LIMIT $1`
 	enterSQL = `INSERT INTO steno.indexed (transcript) SELECT id FROM unnest($1::bigint[]) id ORDER BY id ON CONFLICT DO NOTHING`
-	headsSQL = `SELECT transcript, head FROM steno.indexed WHERE transcript = ANY ($1) ORDER BY array_position($1, transcript)`
+	headsSQL = `SELECT i.transcript, i.head, coalesce((SELECT max(d.last) FROM steno.dropped d WHERE d.transcript = i.transcript), 0) FROM steno.indexed i
+WHERE i.transcript = ANY ($1) ORDER BY array_position($1, i.transcript)`
 	// A row that is locked is being indexed by somebody else.
 	lockSQL = `SELECT FROM steno.indexed WHERE transcript = $1 AND head = $2 FOR UPDATE SKIP LOCKED`
 	wordSQL = `INSERT INTO steno.words (transcript, store_seq, piece, many, at, line)
 SELECT transcript, store_seq, piece, many, at, line::tsvector
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[], $6::text[]) AS w (transcript, store_seq, piece, many, at, line)`
+	nameSQL      = `SELECT c.key, t.session FROM steno.transcripts t JOIN steno.captures c ON c.id = t.capture WHERE t.id = $1`
 	unindexedSQL = `INSERT INTO steno.unindexed (transcript, store_seq, why) VALUES ($1, $2, $3)`
 	indexedSQL   = `UPDATE steno.indexed SET head = $2 WHERE transcript = $1`
 	readSQL      = `DELETE FROM steno.unread WHERE transcript = $1 AND head <= $2`
@@ -105,6 +111,7 @@ func (l *Ledger) behind(ctx context.Context) ([]int64, error) {
 // page is of a transcript's events, those behind its head in the index.
 type page struct {
 	transcript, head int64
+	dropped          int64 // events up to this one are in an archive
 	events           []stored
 }
 
@@ -121,7 +128,7 @@ func (l *Ledger) unindexed(ctx context.Context, ids []int64) ([]page, error) {
 		return nil, err
 	}
 	pages, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p page, err error) {
-		err = row.Scan(&p.transcript, &p.head)
+		err = row.Scan(&p.transcript, &p.head, &p.dropped)
 		return p, err
 	})
 	if err != nil {
@@ -129,15 +136,17 @@ func (l *Ledger) unindexed(ctx context.Context, ids []int64) ([]page, error) {
 	}
 	count, size := 0, 0
 	var out []page
+	var away error
 	for _, p := range pages {
 		if count >= indexEvents || size >= indexBytes {
 			break
 		}
-		rows, err := l.pool.Query(ctx, pageSQL, p.transcript, p.head+1, indexEvents/4, tables.PageBytes)
-		if err != nil {
-			return nil, err
-		}
-		if p.events, err = pgx.CollectRows(rows, pgx.RowToStructByPos[stored]); err != nil {
+		if p.head < p.dropped {
+			if p.events, err = l.archived(ctx, p); err != nil {
+				away = fmt.Errorf("read what was dropped: %v", err) // whatever it is of, it is not of the database
+				continue
+			}
+		} else if p.events, err = l.page(ctx, p); err != nil {
 			return nil, err
 		}
 		for _, e := range p.events {
@@ -145,6 +154,52 @@ func (l *Ledger) unindexed(ctx context.Context, ids []int64) ([]page, error) {
 		}
 		if len(p.events) > 0 {
 			out = append(out, p)
+		}
+	}
+	if len(out) == 0 { // else it is said when nothing else is left
+		return nil, away
+	}
+	return out, nil
+}
+
+// page reads events of a transcript that are not indexed yet.
+func (l *Ledger) page(ctx context.Context, p page) ([]stored, error) {
+	rows, err := l.pool.Query(ctx, pageSQL, p.transcript, p.head+1, pageOfOne, tables.PageBytes)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[stored])
+}
+
+// archived reads such events that only an archive has. Without one they stay behind.
+func (l *Ledger) archived(ctx context.Context, p page) (out []stored, err error) {
+	if l.sealed == nil {
+		return nil, nil
+	}
+	var name string
+	var session uint32
+	if err := l.pool.QueryRow(ctx, nameSQL, p.transcript).Scan(&name, &session); err != nil {
+		return nil, err
+	}
+	id, err := schema.ParseIdentity(name)
+	if err != nil {
+		return nil, err
+	}
+	d, err := dropped(ctx, l.pool, p.transcript, p.head+1, schema.Transcript{Identity: id, Session: session})
+	if err == nil && d == nil {
+		err = fmt.Errorf("event %d of %s was not dropped", p.head+1, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	size := 0
+	for e, err := range l.sealed(ctx, *d, uint64(p.head)+1) {
+		if err != nil {
+			return nil, err
+		}
+		out, size = append(out, stored{int64(e.Seq), e.Bytes}), size+len(e.Bytes)
+		if len(out) == pageOfOne || size >= tables.PageBytes {
+			break
 		}
 	}
 	return out, nil
@@ -241,7 +296,7 @@ func (l *Ledger) indexEach(ctx context.Context, pages []page) (int, error) {
 	var failure error
 	for _, p := range pages {
 		for _, e := range p.events {
-			took, err := l.indexOne(ctx, page{p.transcript, p.head, []stored{e}})
+			took, err := l.indexOne(ctx, page{transcript: p.transcript, head: p.head, events: []stored{e}})
 			if ctx.Err() != nil || errors.Is(unreachable(err), ErrUnreachable) {
 				return n, err
 			}

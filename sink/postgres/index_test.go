@@ -47,7 +47,8 @@ func TestALedgerOfVersion1IsIndexed(t *testing.T) {
 	s := ledgertest.NewScript("one")
 	say(t, l, s, "old words")
 	require.NoError(t, l.Close())
-	execute(t, url, `DROP TABLE steno.indexed, steno.words, steno.unindexed, steno.unread, steno.index_version; ALTER TABLE steno.sinks DROP COLUMN instance;
+	execute(t, url, `DROP TABLE steno.indexed, steno.words, steno.unindexed, steno.unread, steno.index_version, steno.dropped; ALTER TABLE steno.sinks DROP COLUMN instance;
+	ALTER TABLE steno.transcripts DROP COLUMN dropped;
 	UPDATE steno.version SET version = 1`)
 	_, err := postgres.Open(within(t), url, postgres.Options{ReadOnly: true})
 	require.ErrorIs(t, err, sink.ErrVersion)

@@ -20,6 +20,9 @@ type Options struct {
 	// ReadOnly opens tables that are there and never writes to them; Claim and Store then fail. A
 	// standby will do.
 	ReadOnly bool
+	// Sealed gives what was dropped, where the search's words are made anew; nil: they are without that, and what
+	// is behind is counted.
+	Sealed sink.Sealed
 }
 
 // Ledger is a ledger in a database. It is safe for concurrent use.
@@ -27,6 +30,7 @@ type Ledger struct {
 	name     string // host, port and database
 	pool     *pgxpool.Pool
 	readOnly bool
+	sealed   sink.Sealed // nil: no archive is to be had
 	index    index
 }
 
@@ -74,7 +78,7 @@ func Open(ctx context.Context, url string, o Options) (*Ledger, error) {
 	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 5}}
 	config.ConnConfig.DialFunc = dialer.DialContext
 	c := config.ConnConfig
-	l := &Ledger{name: net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database, readOnly: o.ReadOnly}
+	l := &Ledger{name: net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database, readOnly: o.ReadOnly, sealed: o.Sealed}
 	if l.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("open ledger %s: %w", l.name, err)
 	}

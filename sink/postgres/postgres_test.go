@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/ledgertest"
 	"github.com/steno-io/steno/sink/postgres"
 	"github.com/steno-io/steno/sink/postgres/pgtest"
@@ -56,6 +57,16 @@ func TestSearch(t *testing.T) {
 	ledgertest.RunSearch(t, d.open, func(t testing.TB, name string) {
 		execute(t, d.url(t, name), `ALTER TABLE steno.words ADD CONSTRAINT refuse CHECK (store_seq <> 2)`)
 	})
+}
+
+// TestWordsAreMadeAgainWithWhatWasDropped reads that in the archive.
+func TestWordsAreMadeAgainWithWhatWasDropped(t *testing.T) {
+	d := databases{}
+	ledgertest.RunRemade(t, func(t testing.TB, name string, sealed sink.Sealed) ledgertest.Ledger {
+		l, err := postgres.Open(within(t), d.url(t, name), postgres.Options{Sealed: sealed})
+		require.NoError(t, err)
+		return l
+	}, func(t testing.TB, name string) { execute(t, d.url(t, name), `DELETE FROM steno.index_version`) })
 }
 
 func TestRun(t *testing.T) {

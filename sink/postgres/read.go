@@ -75,7 +75,30 @@ func (l *Ledger) Events(ctx context.Context, key schema.Transcript, after uint64
 			return nil, fmt.Errorf("read events of %s after %d of ledger %s: %w", key, after, l.name, unreachable(err))
 		}
 		return page, nil
-	})
+	}, func(seq uint64) (*sink.Dropped, error) { return l.droppedWith(ctx, key, seq) })
+}
+
+// droppedWith gives the piece that an event was dropped with; nil if it was not.
+func (l *Ledger) droppedWith(ctx context.Context, key schema.Transcript, seq uint64) (*sink.Dropped, error) {
+	id, err := l.session(ctx, key)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	var d *sink.Dropped
+	if err == nil {
+		d, err = dropped(ctx, l.pool, id, int64(seq), key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look whether event %d of %s was dropped from ledger %s: %w", seq, key, l.name, unreachable(denied(err)))
+	}
+	return d, nil
+}
+
+// session gives a transcript's id.
+func (l *Ledger) session(ctx context.Context, key schema.Transcript) (id int64, err error) {
+	err = l.pool.QueryRow(ctx, `SELECT t.id FROM steno.transcripts t JOIN steno.captures c ON c.id = t.capture
+WHERE c.key = $1 AND t.session = $2`, key.Identity.String(), int64(key.Session)).Scan(&id)
+	return id, err
 }
 
 // pageSQL reads events of a transcript ($1) from a number ($2) on, at most so many ($3), and no more
@@ -86,9 +109,7 @@ const pageSQL = `SELECT store_seq, event FROM (
 ) e WHERE bytes_before < $4 ORDER BY store_seq`
 
 func (l *Ledger) events(ctx context.Context, dst []sink.Event, key schema.Transcript, after uint64, limit int) ([]sink.Event, error) {
-	var id int64
-	err := l.pool.QueryRow(ctx, `SELECT t.id FROM steno.transcripts t JOIN steno.captures c ON c.id = t.capture
-WHERE c.key = $1 AND t.session = $2`, key.Identity.String(), int64(key.Session)).Scan(&id)
+	id, err := l.session(ctx, key)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return dst, nil
 	}

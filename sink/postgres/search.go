@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/search"
 	"github.com/steno-io/steno/sink/tables"
@@ -147,4 +148,9 @@ func (s source) Event(p tables.Place) ([]byte, error) {
 		err = sink.ErrNotFound
 	}
 	return event, err
+}
+
+// Dropped implements tables.Source.
+func (s source) Dropped(p tables.Place, key schema.Transcript) (*sink.Dropped, error) {
+	return dropped(s.ctx, s.tx, p.Transcript, p.Seq, key)
 }

@@ -23,6 +23,7 @@ type tx struct {
 	put         map[place]int   // index in events
 	read        map[place][]byte
 	capture     map[*sink.Transcript]int64
+	dropped     map[int64]*sink.Dropped // the piece of a transcript that was asked for last
 }
 
 var _ sink.Tx = (*tx)(nil)
@@ -48,6 +49,7 @@ func newTx(conn *pgx.Conn) *tx {
 	return &tx{
 		conn: conn, captures: map[string]*sink.Capture{}, transcripts: map[sessionOf]*sink.Transcript{},
 		put: map[place]int{}, read: map[place][]byte{}, capture: map[*sink.Transcript]int64{},
+		dropped: map[int64]*sink.Dropped{},
 	}
 }
 
@@ -215,4 +217,17 @@ func (t *tx) Event(ctx context.Context, of *sink.Transcript, seq uint64) ([]byte
 		t.read[place{of.ID, e.Seq}] = e.Bytes
 	}
 	return t.read[at], nil // an event that somebody took out of the table has no bytes
+}
+
+// Dropped implements sink.Tx. Events mostly come again in a row.
+func (t *tx) Dropped(ctx context.Context, of *sink.Transcript, seq uint64) ([]byte, error) {
+	if d := t.dropped[of.ID]; d != nil && seq >= d.First && seq <= d.Last {
+		return d.Digest(seq), nil
+	}
+	d, err := tables.ScanDropped(t.conn.QueryRow(ctx, droppedSQL, of.ID, int64(seq)), schema.Transcript{})
+	if err != nil {
+		return nil, fmt.Errorf("find the piece that it was dropped with: %w", err)
+	}
+	t.dropped[of.ID] = d
+	return d.Digest(seq), nil
 }

@@ -177,6 +177,10 @@ func (f *faulty) Redrive(ctx context.Context, c sink.Claim, id schema.Identity) 
 	return f.Faulty.Redrive(ctx, c, id)
 }
 
+func (f *faulty) Drop(ctx context.Context, c sink.Claim, d sink.Dropped) (bool, error) {
+	return f.Faulty.Drop(ctx, c, d)
+}
+
 // TestRebuild loses ledgers with a capture that the streams have whole, some that go on behind their seals, and
 // some of which only the last record is left.
 func TestRebuild(t *testing.T) {

@@ -62,8 +62,8 @@ func (l *Ledger) stats(ctx context.Context) (sink.Stats, error) {
 	defer tx.Rollback() //nolint:errcheck // it only read
 	var s sink.Stats
 	err = tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM captures), (SELECT count(*) FROM transcripts),
-(SELECT coalesce(sum(head), 0) FROM transcripts), (SELECT count(*) FROM captures WHERE parked_reason <> '')`).
-		Scan(&s.Captures, &s.Transcripts, &s.Events, &s.Parked)
+(SELECT coalesce(sum(head), 0) FROM transcripts), (SELECT coalesce(sum(dropped), 0) FROM transcripts), (SELECT count(*) FROM captures WHERE parked_reason <> '')`).
+		Scan(&s.Captures, &s.Transcripts, &s.Events, &s.Dropped, &s.Parked)
 	if err != nil {
 		return sink.Stats{}, err
 	}

@@ -112,26 +112,35 @@ func (x *index) close() error {
 	return err
 }
 
-// indexNext indexes the events behind the position.
-func (l *Ledger) indexNext(ctx context.Context) (int, error) {
+// useIndex opens the index, if it is not open.
+func (l *Ledger) useIndex(ctx context.Context) error {
 	if file, err := os.Stat(indexPath(l.path)); l.index.db != nil && (err != nil || !os.SameFile(file, l.index.file)) {
 		l.index.memory.Forget() // somebody took it away
 		if err := l.index.close(); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	if l.index.db == nil {
-		if err := l.openIndex(ctx); err != nil {
-			return 0, err
-		}
+	if l.index.db != nil {
+		return nil
+	}
+	return l.openIndex(ctx)
+}
+
+// indexNext indexes the events behind the position.
+func (l *Ledger) indexNext(ctx context.Context) (int, error) {
+	if err := l.useIndex(ctx); err != nil {
+		return 0, err
 	}
 	var position int64
 	if err := l.index.db.QueryRowContext(ctx, `SELECT position FROM indexed`).Scan(&position); err != nil {
 		return 0, err
 	}
 	batch, err := l.unindexed(ctx, position)
-	if err != nil || len(batch) == 0 {
+	if err != nil {
 		return 0, err
+	}
+	if len(batch) == 0 {
+		return l.indexMissing(ctx)
 	}
 	ctx = context.WithoutCancel(ctx) // what has begun is soon done
 	if !l.index.careful {
@@ -225,6 +234,16 @@ func (l *Ledger) unindexed(ctx context.Context, position int64) ([]eventRow, err
 // indexBatch indexes events in one transaction, which moves the position behind them. Their words are made
 // before it: a transaction keeps other processes from the index.
 func (l *Ledger) indexBatch(ctx context.Context, position int64, batch []eventRow) error {
+	return l.putWords(ctx, batch, func(tx *sql.Tx) (int64, error) {
+		last := batch[len(batch)-1]
+		digest := sha256.Sum256(last.event)
+		return changed(tx.ExecContext(ctx, `UPDATE indexed SET position = ?, digest = ? WHERE position = ?`, last.id, digest[:], position))
+	})
+}
+
+// putWords puts the words of events in a transaction that begins with move, which is to change a row: else another
+// process has changed it.
+func (l *Ledger) putWords(ctx context.Context, batch []eventRow, move func(*sql.Tx) (int64, error)) error {
 	type folded struct {
 		at   int64
 		line string
@@ -243,9 +262,7 @@ func (l *Ledger) indexBatch(ctx context.Context, position int64, batch []eventRo
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
-	last := batch[len(batch)-1]
-	digest := sha256.Sum256(last.event)
-	moved, err := changed(tx.ExecContext(ctx, `UPDATE indexed SET position = ?, digest = ? WHERE position = ?`, last.id, digest[:], position))
+	moved, err := move(tx)
 	if err != nil {
 		return err
 	}
@@ -322,15 +339,21 @@ func (l *Ledger) fitIndex(ctx context.Context, db *sql.DB) error {
 			return err
 		}
 	}
-	if fits {
-		return nil
+	if fits { // it may be of a build that drops nothing
+		if _, err := tx.ExecContext(ctx, missingTable); err != nil {
+			return err
+		}
+		return tx.Commit()
 	}
-	for _, table := range []string{"words", "places", "unindexed", "indexed"} {
+	for _, table := range []string{"words", "places", "unindexed", "indexed", "missing"} {
 		if _, err := tx.ExecContext(ctx, `DROP TABLE IF EXISTS `+table); err != nil {
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, indexTables+fmt.Sprintf(`;PRAGMA user_version = %d`, indexVersion)); err != nil {
+	if _, err := tx.ExecContext(ctx, indexTables+missingTable+fmt.Sprintf(`;PRAGMA user_version = %d`, indexVersion)); err != nil {
+		return err
+	}
+	if err := l.listMissing(ctx, tx); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -22,11 +22,14 @@ import (
 type Options struct {
 	// ReadOnly opens an existing file and never writes to it; Claim and Store then fail.
 	ReadOnly bool
+	// Sealed gives what was dropped, for an index that is made anew; nil: it is without that, and says so.
+	Sealed sink.Sealed
 }
 
 // Ledger is a ledger in a file. It is safe for concurrent use.
 type Ledger struct {
 	path    string
+	sealed  sink.Sealed // nil: no archive is to be had
 	readers *sql.DB
 	writers *sql.DB // nil if read-only
 	index   index
@@ -79,7 +82,7 @@ func open(path string, o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{path: path}
+	l := &Ledger{path: path, sealed: o.Sealed}
 	if o.ReadOnly {
 		_, err = os.Stat(path)
 	} else {

@@ -90,7 +90,26 @@ func (l *Ledger) Events(ctx context.Context, key schema.Transcript, after uint64
 			return nil, fmt.Errorf("read events of %s after %d of ledger %s: %w", key, after, l.path, err)
 		}
 		return page, nil
-	})
+	}, func(seq uint64) (*sink.Dropped, error) { return l.dropped(ctx, key, seq) })
+}
+
+// dropped gives the piece that an event was dropped with; nil if it was not.
+func (l *Ledger) dropped(ctx context.Context, key schema.Transcript, seq uint64) (*sink.Dropped, error) {
+	d, err := droppedWith(l.readers.QueryRowContext(ctx, `SELECT `+tables.DroppedColumns+` FROM dropped d WHERE d.transcript =
+(SELECT t.id FROM transcripts t JOIN captures c ON c.id = t.capture WHERE c.key = ? AND t.session = ?)
+AND d.last >= ? AND d.first <= ? ORDER BY d.last LIMIT 1`, key.Identity.String(), key.Session, int64(seq), int64(seq)), key)
+	if err != nil {
+		return nil, fmt.Errorf("look whether event %d of %s was dropped from ledger %s: %w", seq, key, l.path, err)
+	}
+	return d, nil
+}
+
+func droppedWith(row *sql.Row, key schema.Transcript) (*sink.Dropped, error) {
+	d, err := tables.ScanDropped(row, key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return d, err
 }
 
 func (l *Ledger) events(ctx context.Context, dst []sink.Event, key schema.Transcript, after uint64, limit int) ([]sink.Event, error) {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/search"
 	"github.com/steno-io/steno/sink/tables"
@@ -166,15 +167,29 @@ func (l *Ledger) Indexing(ctx context.Context) (sink.Indexing, error) {
 	return now, nil
 }
 
-// indexing counts by rowids, which count the events: they are given in order, and no event is ever taken
-// away.
+// indexing counts by rowids, which count the events: they are given in order, and none is taken away that is not
+// indexed, nor the highest. An index that is made anew comes upon numbers without an event, and so is at most
+// as far behind as this says; what was dropped before comes after all else.
 func indexing(ctx context.Context, tx *sql.Tx) (sink.Indexing, error) {
-	var behind int64
+	var behind, missing int64
 	var now sink.Indexing
 	err := tx.QueryRowContext(ctx, `SELECT coalesce((SELECT max(rowid) FROM events), 0) - position,
 (SELECT count(*) FROM unindexed) FROM indexed`).Scan(&behind, &now.Failed)
-	now.Behind = uint64(max(behind, 0)) // the index may be read at a later moment than the ledger
+	if err == nil {
+		missing, err = missingIn(ctx, tx)
+	}
+	now.Behind = uint64(max(behind, 0) + missing) // the index may be read at a later moment than the ledger
 	return now, err
+}
+
+// missingIn counts what was dropped and an index that was made anew has not yet.
+func missingIn(ctx context.Context, tx *sql.Tx) (n int64, err error) {
+	var there bool
+	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM search.sqlite_schema WHERE name = 'missing')`).Scan(&there)
+	if err == nil && there { // else a build made it that drops nothing
+		err = tx.QueryRowContext(ctx, `SELECT coalesce(sum(last - next + 1), 0) FROM search.missing`).Scan(&n)
+	}
+	return n, err
 }
 
 func (l *Ledger) nothingIndexed(ctx context.Context) (sink.Indexing, error) {
@@ -247,6 +262,12 @@ func (s source) Event(p tables.Place) ([]byte, error) {
 		err = sink.ErrNotFound
 	}
 	return event, err
+}
+
+// Dropped implements tables.Source.
+func (s source) Dropped(p tables.Place, key schema.Transcript) (*sink.Dropped, error) {
+	return droppedWith(s.tx.QueryRowContext(s.ctx, `SELECT `+tables.DroppedColumns+` FROM dropped d
+WHERE d.transcript = ? AND d.last >= ? AND d.first <= ? ORDER BY d.last LIMIT 1`, p.Transcript, p.Seq, p.Seq), key)
 }
 
 // saying adds the condition that a search in a transcript finds something.

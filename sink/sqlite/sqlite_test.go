@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"database/sql"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/ledgertest"
 	"github.com/steno-io/steno/sink/sqlite"
 )
@@ -39,6 +41,16 @@ func TestSearch(t *testing.T) {
 		execute(t, strings.TrimSuffix(f.path(t, name), ".db")+"-search.db",
 			`CREATE TRIGGER refuse BEFORE INSERT ON places WHEN NEW.seq = 2 BEGIN SELECT RAISE(ABORT, 'not this one'); END`)
 	})
+}
+
+// TestAnIndexIsMadeAgainWithWhatWasDropped reads that in the archive.
+func TestAnIndexIsMadeAgainWithWhatWasDropped(t *testing.T) {
+	f := files{}
+	ledgertest.RunRemade(t, func(t testing.TB, name string, sealed sink.Sealed) ledgertest.Ledger {
+		l, err := sqlite.Open(f.path(t, name), sqlite.Options{Sealed: sealed})
+		require.NoError(t, err)
+		return l
+	}, func(t testing.TB, name string) { require.NoError(t, os.Remove(indexOf(f.path(t, name)))) })
 }
 
 func execute(t testing.TB, path, statement string) {

@@ -98,6 +98,19 @@ func (w *writer) Event(ctx context.Context, t *sink.Transcript, seq uint64) ([]b
 	return event, err
 }
 
+// Dropped implements sink.Tx. Events mostly come again in a row.
+func (w *writer) Dropped(ctx context.Context, t *sink.Transcript, seq uint64) ([]byte, error) {
+	if d := w.piece; d != nil && w.pieceOf == t.ID && seq >= d.First && seq <= d.Last {
+		return d.Digest(seq), nil
+	}
+	d, err := tables.ScanDropped(w.dropped.QueryRowContext(ctx, t.ID, int64(seq)), schema.Transcript{})
+	if err != nil {
+		return nil, fmt.Errorf("find the piece that it was dropped with: %w", err)
+	}
+	w.piece, w.pieceOf = d, t.ID
+	return d.Digest(seq), nil
+}
+
 // Put implements sink.Tx.
 func (w *writer) Put(ctx context.Context, t *sink.Transcript, seq uint64, event []byte) error {
 	_, err := w.putEvent.ExecContext(ctx, t.ID, int64(seq), event)

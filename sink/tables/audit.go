@@ -7,7 +7,7 @@ import (
 )
 
 // SessionColumns are those that ScanCaptures reads behind CaptureColumns; t is transcripts.
-const SessionColumns = `t.session, t.head, t.frames`
+const SessionColumns = `t.session, t.head, t.dropped, t.frames`
 
 // ScanCaptures reads captures with their sessions, a row for each session, or one with nulls for a
 // capture that has none. They come in the order of keys and sessions.
@@ -15,8 +15,8 @@ func ScanCaptures(rows Rows) ([]sink.CaptureInfo, error) {
 	var out []sink.CaptureInfo
 	for rows.Next() {
 		var cr captureRow
-		var session, head, frames sql.NullInt64
-		if err := rows.Scan(append(cr.dest(), &session, &head, &frames)...); err != nil {
+		var session, head, dropped, frames sql.NullInt64
+		if err := rows.Scan(append(cr.dest(), &session, &head, &dropped, &frames)...); err != nil {
 			return nil, err
 		}
 		c, err := cr.capture()
@@ -29,7 +29,7 @@ func ScanCaptures(rows Rows) ([]sink.CaptureInfo, error) {
 		if session.Valid {
 			last := &out[len(out)-1]
 			last.Sessions = append(last.Sessions, sink.SessionInfo{
-				Session: uint32(session.Int64), Head: uint64(head.Int64), Frames: uint64(frames.Int64),
+				Session: uint32(session.Int64), Head: uint64(head.Int64), Dropped: uint64(dropped.Int64), Frames: uint64(frames.Int64),
 			})
 		}
 	}

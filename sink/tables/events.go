@@ -14,8 +14,12 @@ const (
 	PageBytes  = 4 << 20
 )
 
-// Events reads the events above a number page by page; page appends at most limit of them to dst.
-func Events(after uint64, limit int, page func(dst []sink.Event, after uint64, limit int) ([]sink.Event, error)) iter.Seq2[sink.Event, error] {
+// Events reads the events above a number page by page; page appends at most limit of them to dst. Where the next
+// one is not there dropped is asked for the piece that it is in, nil if it was not dropped: that ends them with
+// a *sink.DroppedError. It is asked behind the page, so that what is dropped meanwhile is no gap.
+func Events(
+	after uint64, limit int, page func(dst []sink.Event, after uint64, limit int) ([]sink.Event, error), dropped func(seq uint64) (*sink.Dropped, error),
+) iter.Seq2[sink.Event, error] {
 	return func(yield func(sink.Event, error) bool) {
 		left := limit
 		if limit <= 0 {
@@ -28,6 +32,16 @@ func Events(after uint64, limit int, page func(dst []sink.Event, after uint64, l
 			if events, err = page(events[:0], after, min(left, pageEvents)); err != nil {
 				yield(sink.Event{}, err)
 				return
+			}
+			if len(events) == 0 || events[0].Seq > after+1 {
+				piece, err := dropped(after + 1)
+				if err == nil && piece != nil {
+					err = &sink.DroppedError{Dropped: *piece}
+				}
+				if err != nil {
+					yield(sink.Event{}, err)
+					return
+				}
 			}
 			if len(events) == 0 {
 				return

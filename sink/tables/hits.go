@@ -2,7 +2,6 @@ package tables
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -74,6 +73,8 @@ type Source interface {
 	Summary(transcript int64) (sink.Summary, error)
 	// Event gives an event's bytes; sink.ErrNotFound if there is none.
 	Event(p Place) ([]byte, error)
+	// Dropped gives the piece that an event was dropped with; nil if it was not.
+	Dropped(p Place, key schema.Transcript) (*sink.Dropped, error)
 }
 
 // mostPlaces is how many places are read at once.
@@ -122,23 +123,25 @@ func (h Hits) Read(from Source) (sink.HitPage, error) {
 	}
 }
 
-// hit reads the event at a place.
+// hit reads the event at a place. What was dropped is left to whoever has the archive.
 func (h Hits) hit(from Source, p Place, summary sink.Summary) (sink.Hit, error) {
+	hit := sink.Hit{Summary: summary, Seq: uint64(p.Seq), At: time.Unix(0, p.At).UTC(), Matches: [][2]int{}}
 	bytes, err := from.Event(p)
+	if errors.Is(err, sink.ErrNotFound) {
+		piece, lost := from.Dropped(p, summary.Transcript)
+		switch {
+		case lost != nil:
+			return sink.Hit{}, lost
+		case piece == nil:
+			return sink.Hit{}, err
+		}
+		hit.Dropped = piece
+		return hit, nil
+	}
 	if err != nil {
 		return sink.Hit{}, err
 	}
-	e, err := schema.DecodeEvent(bytes)
-	if err != nil {
-		return sink.Hit{}, fmt.Errorf("read event %d of %s: %w", p.Seq, summary.Key, err)
-	}
-	hit := sink.Hit{Summary: summary, Seq: uint64(p.Seq), At: e.EmittedAt, Kind: e.Kind.Tag()}
-	if m, ok := e.Kind.(*schema.Message); ok {
-		hit.Role, hit.Channel = m.Role, m.Channel
-	}
-	_, hit.Tool = search.Tool(&e)
-	hit.Snippet, hit.Matches = search.Of(&e).Snippet(h.Query)
-	return hit, nil
+	return hit, search.Read(&hit, h.Query, bytes)
 }
 
 // Words is what an index takes of a stored event: nothing where At is 0 and Texts are nil.

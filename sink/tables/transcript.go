@@ -11,7 +11,7 @@ import (
 
 // TranscriptColumns are those that ScanTranscript reads; t is transcripts.
 const TranscriptColumns = `t.id, t.session, t.head, t.frames, t.messages, t.agent, t.title, t.cwd, t.labels,
-t.status, t.prompt, t.protocol, t.dialect, t.session_id, t.stop, t.first_at, t.last_at, t.added_at`
+t.status, t.prompt, t.protocol, t.dialect, t.session_id, t.stop, t.first_at, t.last_at, t.added_at, t.dropped`
 
 // transcriptRow holds a row of transcripts between the database and sink.Transcript.
 type transcriptRow struct {
@@ -20,18 +20,19 @@ type transcriptRow struct {
 	protocol, dialect, sessionID, stop       Text
 	status, firstAt, lastAt                  string
 	head, frames, messages, addedNanoseconds int64
+	dropped                                  int64
 }
 
 func (r *transcriptRow) dest() []any {
 	return []any{
 		&r.t.ID, &r.t.Session, &r.head, &r.frames, &r.messages, &r.agent, &r.title, &r.cwd, &r.labels,
-		&r.status, &r.prompt, &r.protocol, &r.dialect, &r.sessionID, &r.stop, &r.firstAt, &r.lastAt, &r.addedNanoseconds,
+		&r.status, &r.prompt, &r.protocol, &r.dialect, &r.sessionID, &r.stop, &r.firstAt, &r.lastAt, &r.addedNanoseconds, &r.dropped,
 	}
 }
 
 func (r *transcriptRow) transcript() (*sink.Transcript, error) {
 	t := &r.t
-	t.Head, t.Frames, t.Messages = uint64(r.head), uint64(r.frames), uint64(r.messages)
+	t.Head, t.Dropped, t.Frames, t.Messages = uint64(r.head), uint64(r.dropped), uint64(r.frames), uint64(r.messages)
 	t.About.Agent, t.About.Title, t.About.Cwd, t.About.Status = string(r.agent), string(r.title), string(r.cwd), schema.Status(r.status)
 	t.Prompt, t.Stop = string(r.prompt), schema.StopReason(r.stop)
 	t.Source.Protocol, t.Source.Dialect, t.Source.SessionID = schema.Protocol(r.protocol), string(r.dialect), string(r.sessionID)
@@ -69,6 +70,6 @@ func TranscriptValues(t *sink.Transcript) ([]any, error) {
 	return []any{
 		t.ID, int64(t.Session), int64(t.Head), int64(t.Frames), int64(t.Messages), Text(t.About.Agent), Text(t.About.Title), Text(t.About.Cwd), Text(labels),
 		string(t.About.Status), Text(t.Prompt), Text(t.Source.Protocol), Text(t.Source.Dialect), Text(t.Source.SessionID), Text(t.Stop),
-		WriteTime(t.FirstAt), WriteTime(t.LastAt), t.AddedAt.UnixNano(),
+		WriteTime(t.FirstAt), WriteTime(t.LastAt), t.AddedAt.UnixNano(), int64(t.Dropped),
 	}, nil
 }

@@ -42,6 +42,7 @@ type site struct {
 	*natstest.Server
 	t      *testing.T
 	ledger *sqlite.Ledger
+	sink   *sink.Sink
 	blobs  *topology.Blobs
 	store  *archive.Dir
 	key    archive.Key
@@ -64,7 +65,8 @@ func newSite(t *testing.T) *site {
 	s.key, err = archive.NewKey(private)
 	require.NoError(t, err)
 	_, js := s.Connect(t)
-	s.background(sink.New(sink.Options{JS: js, Ledger: s.ledger}).Run)
+	s.sink = sink.New(sink.Options{JS: js, Ledger: s.ledger})
+	s.background(s.sink.Run)
 	return s
 }
 
@@ -177,6 +179,11 @@ func (s *site) keeper(js jetstream.JetStream, change ...func(*keeper.Options)) *
 	return keeper.New(o)
 }
 
+// through reads the ledger as every command does.
+func (s *site) through() archive.Through {
+	return archive.Through{Kept: s.ledger, Dropped: archive.NewDropped(func(context.Context, sink.Dropped) (archive.Store, error) { return s.store, nil })}
+}
+
 // left counts the messages of the capture on a stream.
 func (s *site) left(stream, subject string) (n int) {
 	s.t.Helper()
@@ -208,7 +215,7 @@ func (s *site) whole() {
 	}
 	report, err := verify.Run(bounded(s.t), verify.Options{
 		Frames: verify.Stream{JS: s.JS, Blobs: s.blobs, Partitions: s.Info.Partitions, Returned: s.joined().Between},
-		Ledger: s.ledger, NewFold: fold,
+		Ledger: s.through(), NewFold: fold,
 	})
 	require.NoError(s.t, err)
 	require.Empty(s.t, report.Findings)

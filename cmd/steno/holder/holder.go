@@ -35,7 +35,10 @@ type Options struct {
 	// StallAfter is how long work is waited for that does not get on; 0 is 90 s.
 	StallAfter time.Duration
 	// Keep seals what the ledger has, by itself, until ctx ends; nil: nothing is.
-	Keep func(ctx context.Context, js jetstream.JetStream, ledger *sqlite.Ledger) error
+	// claimed is that of its sink.
+	Keep func(ctx context.Context, js jetstream.JetStream, ledger *sqlite.Ledger, claimed func(uint32) (sink.Claim, bool)) error
+	// Sealed is that of sqlite.Options.
+	Sealed sink.Sealed
 	// Returned gives that of stage.Options; nil: there is none.
 	Returned func(js jetstream.JetStream) stage.Returned
 	Log      zerolog.Logger
@@ -104,7 +107,7 @@ func (h *Holder) start(ctx context.Context) (err error) {
 	if h.info, err = topology.Check(ctx, h.js); err != nil {
 		return err
 	}
-	if h.ledger, err = sqlite.Open(dir.Ledger(), sqlite.Options{}); err != nil {
+	if h.ledger, err = sqlite.Open(dir.Ledger(), sqlite.Options{Sealed: h.o.Sealed}); err != nil {
 		return err
 	}
 	options := stage.Options{JS: h.js, Catalogue: h.o.Catalogue, Log: h.o.Log}
@@ -143,7 +146,7 @@ func (h *Holder) Run(ctx context.Context) (handedOver bool, err error) {
 	g.Go(func() error { return h.pulse.run(ctx) })
 	g.Go(func() error { return h.serve(ctx) })
 	if h.o.Keep != nil {
-		g.Go(func() error { return h.o.Keep(ctx, h.js, h.ledger) })
+		g.Go(func() error { return h.o.Keep(ctx, h.js, h.ledger, h.sink.Claimed) })
 	}
 	err = g.Wait()
 	if handedOver = errors.Is(err, errHandOver); handedOver || errors.Is(err, context.Canceled) {

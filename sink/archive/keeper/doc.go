@@ -1,11 +1,12 @@
 // Package keeper seals captures by itself once they have ended, were silent for long, or have grown long,
-// and, where it is told to, gives the space back that sealed frames and records take on the streams.
+// and, where it is told to, gives the space back that what is sealed takes on the streams and in the ledger.
 //
 //	ledger ──which are due──▶ Sealer ──▶ archive ──read back, compared──▶ what was given back ──▶ purge
 //
 // Sealing is safe however many keepers do it: what a seal covers is decided by an object that is put only
-// if absent. Giving back is the one place of steno that deletes anything. Of one capture it does, in this
-// order, and whoever is killed anywhere is followed by one that begins at the first step again:
+// if absent. Two places of steno delete anything. Dropping from the ledger (drop.go) is one transaction there for
+// each piece, which keeps by what it can be told again. Giving back does of one capture, in this order, and
+// whoever is killed anywhere is followed by one that begins at the first step again:
 //
 //  0. puts back what a keeper that was killed in 5 may have taken too much
 //  1. looks that nothing holds the capture: it is parked nowhere, a snapshot stands that the translator can

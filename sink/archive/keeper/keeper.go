@@ -38,6 +38,12 @@ type Options struct {
 	Idle time.Duration
 	// Keep is how long frames and records that are sealed stay on the streams all the same; 0 = for ever.
 	Keep time.Duration
+	// Drop is how long events that are sealed stay in the ledger all the same, from when they were said and their
+	// transcript came to be there; 0 = for ever. Else Dropper is that ledger, and Claimed gives the claim under which
+	// a partition is stored now; false: it is another's.
+	Drop    time.Duration
+	Dropper Dropper
+	Claimed func(partition uint32) (sink.Claim, bool)
 	// Long is from how many frames on a capture that goes on is sealed; 0 = 16,384, which is a part.
 	Long uint64
 	// Every is between two looks at the ledger; 0 = a twentieth of Idle, from a second to a minute.
@@ -61,6 +67,7 @@ const (
 type Keeper struct {
 	o        Options
 	archived archive.Archived
+	ledger   through
 	sealer   *archive.Sealer
 	blobs    *topology.Blobs
 	info     topology.Info
@@ -76,9 +83,12 @@ type known struct {
 	sealed uint64    // last frame that is sealed
 	clear  uint64    // sealed frame up to which everything was given back
 	again  time.Time // when to look what can be given back
-	held   *heldError
-	next   time.Time // when it is tried again
-	wait   time.Duration
+	// as clear and again have it, of what is dropped from the ledger
+	dropped   uint64
+	dropAgain time.Time
+	held      *heldError
+	next      time.Time // when it is tried again
+	wait      time.Duration
 }
 
 // New makes a keeper; Run runs it.
@@ -96,7 +106,9 @@ func New(o Options) *Keeper {
 		o.Place = o.Store.String()
 	}
 	o.Store = archive.Telling(o.Store)
-	return &Keeper{o: o, archived: archive.Archived{Store: o.Store}, known: map[schema.Identity]*known{}}
+	k := &Keeper{o: o, archived: archive.Archived{Store: o.Store}, known: map[schema.Identity]*known{}}
+	k.ledger = through{o.Ledger, archive.NewDropped(k.droppedIn)}
+	return k
 }
 
 // Run keeps until ctx ends, and then returns nil. What fails is logged, and tried again: a capture after a
@@ -199,7 +211,7 @@ func (k *Keeper) open(ctx context.Context) error {
 	k.info, k.blobs = info, blobs
 	stream := topology.Frames{JS: k.o.JS, Blobs: blobs, Partitions: info.Partitions}
 	k.source = archive.Joined{Stream: stream, Open: k.archiveOf}
-	k.sealer = archive.NewSealer(k.o.Store, k.source, k.o.Ledger, k.o.Key)
+	k.sealer = archive.NewSealer(k.o.Store, k.source, k.ledger, k.o.Key)
 	return nil
 }
 
@@ -239,6 +251,10 @@ func (k *Keeper) tend(ctx context.Context, c *sink.CaptureInfo) error {
 		what = "give back what is sealed of a capture"
 		err = k.giveBack(ctx, id, n, now)
 	}
+	if err == nil && k.o.Drop > 0 && n.dropped < n.sealed && !now.Before(n.dropAgain) {
+		what = "drop what is sealed of a capture from the ledger"
+		err = k.drop(ctx, c, n, now)
+	}
 	if err != nil && ctx.Err() == nil {
 		n.wait = min(max(2*n.wait, firstWait), longestWait)
 		n.next = now.Add(n.wait)
@@ -252,7 +268,7 @@ func (k *Keeper) tend(ctx context.Context, c *sink.CaptureInfo) error {
 // remedy says what to do about an error that stays.
 func remedy(err error) string {
 	switch {
-	case errors.Is(err, archive.ErrDiffers):
+	case errors.Is(err, archive.ErrDiffers), errors.Is(err, sink.ErrOther):
 		return "steno verify ARCHIVE says what the archive has; an archive takes no other history of a capture: give this one another archive"
 	case errors.Is(err, archive.ErrBroken), errors.Is(err, topology.ErrReturned):
 		return "steno verify says which frames are missing or changed; those that another archive has are given by it alone"

@@ -1,0 +1,128 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
+)
+
+// Bounds of what is kept of archives that were read.
+const (
+	recentBytes    = 64 << 20 // of unpacked lines, passed by at most one part
+	recentListings = 4096     // parts of captures
+)
+
+// Dropped reads the events that ledgers have dropped. What is read next is often in the part that was read last, or
+// beside it: some are kept. It is safe for concurrent use.
+type Dropped struct {
+	open     func(ctx context.Context, d sink.Dropped) (Store, error)
+	listings *recent[captureIn, []sealedFile]
+	parts    *recent[partOf, []byte]
+}
+
+// captureIn is a capture in an archive.
+type captureIn struct {
+	archive string
+	capture schema.Identity
+}
+
+// partOf is a part of it.
+type partOf struct {
+	captureIn
+	name string
+}
+
+// NewDropped makes a reader. open gives the archive that has a piece, and is asked each time.
+func NewDropped(open func(ctx context.Context, d sink.Dropped) (Store, error)) *Dropped {
+	return &Dropped{open: open, listings: newRecent[captureIn, []sealedFile](recentListings), parts: newRecent[partOf, []byte](recentBytes)}
+}
+
+// Events is a sink.Sealed. Each event is held against the digest that the ledger has kept of it, whatever the
+// archive's seals say. An error wraps a *sink.DroppedError, which names the archive.
+func (r *Dropped) Events(ctx context.Context, d sink.Dropped, from uint64) iter.Seq2[sink.Event, error] {
+	return func(yield func(sink.Event, error) bool) {
+		fail := func(err error) {
+			yield(sink.Event{}, fmt.Errorf("%w: %w", &sink.DroppedError{Dropped: d}, err))
+		}
+		store, err := r.open(ctx, d)
+		if err != nil {
+			fail(err)
+			return
+		}
+		a := Archived{Telling(store)}
+		for next := max(from, d.First); next <= d.Last; {
+			first, lines, err := r.part(ctx, a, d.Transcript, next)
+			if err != nil {
+				fail(err)
+				return
+			}
+			for number := first; len(lines) > 0 && number <= d.Last; number++ {
+				line, rest, _ := bytes.Cut(lines, []byte{'\n'})
+				if lines = rest; number < next {
+					continue
+				}
+				if !d.Is(number, line) {
+					fail(fmt.Errorf("event %d is not the one that was dropped, in archive %s: %w", number, store, sink.ErrOther))
+					return
+				}
+				if !yield(sink.Event{Seq: number, Bytes: bytes.Clone(line)}, nil) {
+					return
+				}
+				next = number + 1
+			}
+		}
+	}
+}
+
+// part gives the lines of the part that has an event, and the number of the first.
+func (r *Dropped) part(ctx context.Context, a Archived, key schema.Transcript, number uint64) (first uint64, lines []byte, err error) {
+	in := captureIn{a.Store.String(), key.Identity}
+	known, ok := r.listings.get(in)
+	f := partWith(known, key.Session, number)
+	if !ok || f == nil { // more may have been sealed since
+		if known, err = r.list(ctx, a, in); err != nil {
+			return 0, nil, err
+		}
+		f = partWith(known, key.Session, number)
+	}
+	if f == nil {
+		return 0, nil, fmt.Errorf("archive %s has no event %d of %s", a.Store, number, key)
+	}
+	name := partOf{in, f.Name}
+	if lines, ok := r.parts.get(name); ok {
+		return f.First, lines, nil
+	}
+	if lines, err = a.unpack(ctx, key.Identity, f.File); err != nil {
+		return 0, nil, err
+	}
+	r.parts.put(name, lines, len(lines))
+	return f.First, lines, nil
+}
+
+// list reads which parts with events a capture's seals name.
+func (r *Dropped) list(ctx context.Context, a Archived, in captureIn) (known []sealedFile, err error) {
+	for f, err := range a.parts(ctx, in.capture) {
+		if err != nil {
+			return nil, err
+		}
+		if f.Kind == Events && f.Content != nil && f.First > 0 && f.Last-f.First < uint64(f.Content.Lines) {
+			known = append(known, f)
+		}
+	}
+	r.listings.put(in, known, 1+len(known))
+	return known, nil
+}
+
+// partWith finds the part that has an event; nil if there is none.
+func partWith(files []sealedFile, session uint32, number uint64) *sealedFile {
+	for i := range files {
+		if f := &files[i]; f.Session == session && f.First <= number && number <= f.Last {
+			return f
+		}
+	}
+	return nil
+}
