@@ -41,6 +41,9 @@ func (l *list) columns() columns {
 	if l.width < 45 {
 		c.with = 0
 	}
+	if l.width < 30 {
+		c.status = 0
+	}
 	used := 2 // the mark
 	for _, w := range []int{c.age, c.status, c.with, c.events} {
 		if w > 0 {
@@ -53,7 +56,10 @@ func (l *list) columns() columns {
 
 // line lays cells out, the last one to the right.
 func (c columns) line(age, status, with, title, events string) string {
-	cells := []string{pad(age, c.age), pad(status, c.status)}
+	cells := []string{pad(age, c.age)}
+	if c.status > 0 {
+		cells = append(cells, pad(status, c.status))
+	}
 	if c.with > 0 {
 		cells = append(cells, pad(with, c.with))
 	}
@@ -83,7 +89,10 @@ func (l *list) view() []string {
 		rows = append(rows, l.row(c, &left[i], i == l.at))
 	}
 	if len(left) == 0 {
-		rows = append(rows, "", "  "+paint(dim, l.emptyWords()))
+		rows = append(rows, "")
+		for _, r := range wrap(l.emptyWords(), l.width-2) {
+			rows = append(rows, "  "+paint(dim, r))
+		}
 	}
 	return append(sheet(rows, l.height-1), l.bottom(left))
 }

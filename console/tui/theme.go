@@ -62,6 +62,11 @@ func sheet(rows []string, height int) []string {
 	return rows[:max(0, height)]
 }
 
+// wrap breaks words into rows of a width; a word that is longer than that has rows of its own.
+func wrap(text string, width int) []string {
+	return strings.Split(ansi.Wrap(text, max(1, width), ""), "\n")
+}
+
 // plural is a noun for so many.
 func plural(n int, noun string) string {
 	if n == 1 {
