@@ -32,7 +32,7 @@ var floors = map[string]int{
 	"sink/sqlite":             3,
 	"sink/postgres":           3,
 	"sink/tables":             3,
-	"sink/verify":             3,
+	"sink/verify":             2,
 	"sink/archive":            3,
 	"sink/retranslate":        3,
 	"sink/rebuild":            3,

@@ -53,6 +53,7 @@ func (a *app) up(ctx context.Context, f *consoleFlags, k *keepFlags) error {
 		return err
 	}
 	if kept != nil {
+		f.archive = kept.place
 		options.Returned = func(js jetstream.JetStream) stage.Returned { return returned(js, kept.place) }
 		options.Keep = func(ctx context.Context, js jetstream.JetStream, ledger *sqlite.Ledger) error {
 			return kept.run(ctx, js, ledger, nil)

@@ -25,6 +25,7 @@ var routes = []route{
 	{transcriptPath + "/frames", page((*Server).framesOf)},
 	{transcriptPath + "/stream", (*Server).stream},
 	{transcriptPath + "/typing", (*Server).typing},
+	{transcriptPath + "/verify", (*Server).verify},
 	{"/v1/search", page((*Server).search)},
 	{"/v1/openapi.json", document(openAPI)},
 	{"/v1/event.schema.json", document(eventSchema)},
