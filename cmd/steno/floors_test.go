@@ -33,6 +33,7 @@ var floors = map[string]int{
 	"sink/postgres":           3,
 	"sink/tables":             3,
 	"sink/verify":             2,
+	"sink/verify/verifytest":  3,
 	"sink/archive":            3,
 	"sink/retranslate":        3,
 	"sink/rebuild":            3,
