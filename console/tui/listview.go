@@ -8,8 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/console/render"
-	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -111,7 +111,7 @@ func (l *list) emptyWords() string {
 
 func (l *list) row(c columns, s *sink.Summary, chosenOne bool) string {
 	age := render.Age(l.now, s.AddedAt)
-	with := render.Fit(render.Line(string(s.Protocol)+" "+s.Agent), c.with)
+	with := render.Fit(reading.OneLine(string(s.Protocol)+" "+s.Agent), c.with)
 	title, isTitle := render.Name(s)
 	events := strconv.FormatUint(s.Events, 10)
 	style, status := statusWords(l.now, s)
@@ -133,18 +133,12 @@ func titleOf(s *sink.Summary) string {
 
 // statusWords is a status, and for how long an open transcript has said nothing.
 func statusWords(now time.Time, s *sink.Summary) (style, words string) {
-	switch s.Status {
-	case schema.StatusOpen:
-		if idle := render.Idle(now, s); idle != "" {
-			return plain, "idle " + idle
-		}
-		return good, "● open"
-	case schema.StatusParked:
-		return bad, "! parked"
-	case schema.StatusAbandoned:
-		return warn, "abandoned"
+	if idle := render.Idle(now, s); idle != "" {
+		return plain, "idle " + idle
 	}
-	return dim, string(s.Status)
+	tone := reading.ToneOf(s.Status)
+	mark := map[reading.Tone]string{reading.Good: "● ", reading.Bad: reading.MarkAlarm + " "}[tone]
+	return styleOf(tone), mark + string(s.Status)
 }
 
 func (l *list) bottom(left []sink.Summary) string {

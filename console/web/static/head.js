@@ -3,14 +3,9 @@
 import { button, el, setData } from './dom.js'
 import { Proof } from './proof.js'
 import { copy as copyText } from './status.js'
+import { idleOf, statusOf, titleOf } from './summary.js'
 import { oneLine } from './visible.js'
-import { ago, count, moment, span } from './when.js'
-
-export const statusWords = {
-  __proto__: null,
-  open: ['live', 'It is still being recorded.'], ended: ['ended', 'It was seen to its end.'],
-  abandoned: ['abandoned', 'Nobody saw its end, and nothing has been said for long.'], parked: ['parked', 'It could not be translated further; its frames are kept.'],
-}
+import { count, moment, span } from './when.js'
 
 /** head makes the heading; update() brings it in step, close() ends what it waits for. @param {Transcript} view */
 export function head(view) {
@@ -23,15 +18,15 @@ export function head(view) {
   const copy = button('copy', 'Copy the key', () => copyText(view.key, 'Key copied.'), 'copy')
   const update = () => {
     const s = view.model.summary
-    const words = oneLine(s.title) || 'untitled'
+    const words = titleOf(s)
     if (title.textContent !== words) {
       title.replaceChildren(words)
       document.title = words + ' · steno'
     }
-    const [status, means] = statusWords[s.status] ?? [oneLine(s.status), '']
+    const [status, means] = statusOf(s)
     setData(badge, { status: s.status })
-    const idle = s.status === 'open' && s.idle_since ? Date.now() - Math.max(Date.parse(s.idle_since), view.fold.last || 0) : 0
-    const badgeWords = idle > 600_000 ? 'open, idle ' + ago(idle).replace(' ago', '') : status
+    const idle = idleOf(s, view.fold.last || 0)
+    const badgeWords = idle !== '' ? 'open, ' + idle : status
     if (badge.textContent !== badgeWords) badge.replaceChildren(badgeWords)
     badge.title = means
     records.setAttribute('aria-pressed', String(view.records))
