@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/console/api"
+	"github.com/steno-io/steno/console/proof"
 	"github.com/steno-io/steno/console/web"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink/verify"
 	"github.com/steno-io/steno/translate/stage"
 )
 
@@ -24,6 +27,7 @@ type consoleFlags struct {
 	hosts      []string
 	operators  string
 	grace      time.Duration
+	archive    string // in which captures are sealed, if that is known by another flag
 }
 
 const (
@@ -153,8 +157,11 @@ func (a *app) consoleServer(ctx context.Context, s *session, f *consoleFlags) (*
 	if err != nil {
 		return nil, err
 	}
+	stream := verify.Stream{JS: s.js, Blobs: stored.Stream.Blobs, Partitions: s.info.Partitions, Returned: stored.Between}
 	return api.New(api.Options{
 		Conn: s.conn, JS: s.js, Frames: stored, Ledger: s.ledger, Search: s.ledger, Folder: frames, Partitions: s.info.Partitions,
+		Prover: &proof.Source{Stream: stream, Ledger: s.ledger, Catalogue: protocols()},
+		Sealed: s.sealedIn(cmp.Or(f.archive, a.archive)),
 		Parked: func(ctx context.Context) (ids []schema.Identity, err error) {
 			list, err := stage.ListParked(ctx, s.js)
 			for _, p := range list {

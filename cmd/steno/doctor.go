@@ -15,7 +15,6 @@ import (
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/ingest/journal"
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -27,8 +26,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `doctor opens the data directory as every command does, waits until what the
 journals hold is numbered, and says what it finds: who holds the directory, the
 last journal with its age, frames and events, what has not come through, which
-captures are parked, and which the ledger has and the streams have lost. It ends
-with 1 if something is wrong.
+captures are parked, and which the ledger has and the streams have lost, wholly or
+from some frame on. It ends with 1 if something is wrong.
 
 Where a living tap publishes to a NATS of its own, doctor gives it a few seconds
 to come up with what its journal holds.
@@ -118,10 +117,7 @@ func (a *app) examine(ctx context.Context, s *session) (health, error) {
 	if err != nil {
 		return h, err
 	}
-	if n := len(lost); n > 0 {
-		h.problem("%s has no frame of %s that the ledger has (%s%s): the streams were wiped, or are an older copy; what is numbered stays, and cannot be proved",
-			topology.Raw, plural(n, "capture"), lost[0], andMore(n-1))
-	}
+	h.lost(lost)
 	if a.archive != "" {
 		if h.Archive, err = s.archived(ctx, a.archive); err != nil {
 			return h, err

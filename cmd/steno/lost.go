@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
+	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -11,25 +13,32 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// lost finds the captures of which the ledger has something and STENO_RAW has nothing: the last frame of a
+// lostFrames is a capture of which STENO_RAW has fewer frames than the ledger covers.
+type lostFrames struct {
+	capture schema.Identity
+	ledger  uint64 // frame up to which the ledger has it
+	last    uint64 // the last one that is left; 0: none is
+}
+
+// lost finds the captures of which the ledger has something that STENO_RAW does not have: the last frame of a
 // capture is never taken away, so the streams were wiped, or an older copy of them was put back.
-func (s *session) lost(ctx context.Context) (lost []schema.Identity, err error) {
-	fail := func(err error) ([]schema.Identity, error) {
+func (s *session) lost(ctx context.Context) (lost []lostFrames, err error) {
+	fail := func(err error) ([]lostFrames, error) {
 		return nil, fmt.Errorf("look for the frames of what the ledger has: %w", err)
 	}
-	var known []schema.Identity // read before the streams, which are ahead
+	var known []lostFrames // read before the streams, which are ahead
 	for after := ""; ; {
 		page, err := s.ledger.Captures(ctx, after, sink.MaxPage)
 		if err != nil {
 			return fail(err)
 		}
 		for _, c := range page {
-			known = append(known, c.Capture.Capture)
+			known = append(known, lostFrames{capture: c.Capture.Capture, ledger: c.Last.Frame})
+			after = c.Capture.Capture.String()
 		}
 		if len(page) < sink.MaxPage {
 			break
 		}
-		after = known[len(known)-1].String()
 	}
 	var there map[string]uint64 // messages, by subject
 	err = s.patient(ctx, func() error {
@@ -46,10 +55,58 @@ func (s *session) lost(ctx context.Context) (lost []schema.Identity, err error) 
 	if err != nil {
 		return fail(err)
 	}
-	for _, id := range known {
-		if there[schema.RawSubject(id, s.info.Partitions)] == 0 {
-			lost = append(lost, id)
+	for _, c := range known {
+		messages := there[schema.RawSubject(c.capture, s.info.Partitions)]
+		if messages > 0 && messages >= c.ledger {
+			continue // frames stand there once, and without gaps
+		}
+		if messages > 0 { // some were given back, or some are lost
+			if c.last, err = s.lastFrame(ctx, c.capture); err != nil {
+				return fail(err)
+			}
+		}
+		if c.last < c.ledger {
+			lost = append(lost, c)
 		}
 	}
 	return lost, nil
+}
+
+// lastFrame is the number of a capture's last frame; where it cannot be told it is the highest there is: verify says
+// what is wrong with it.
+func (s *session) lastFrame(ctx context.Context, id schema.Identity) (uint64, error) {
+	var m topology.Message
+	err := s.patient(ctx, func() (err error) {
+		m, _, err = topology.Last(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	f, err := schema.FrameFromHeader(m.Header, nil)
+	if err != nil {
+		return math.MaxUint64, nil
+	}
+	return f.Seq, nil
+}
+
+// lost says what the streams have lost.
+func (h *health) lost(all []lostFrames) {
+	const named = 3
+	var gone, tails []string
+	for _, c := range all {
+		if c.last == 0 {
+			gone = append(gone, c.capture.String())
+		} else {
+			tails = append(tails, fmt.Sprintf("%s: the last is frame %d, the ledger goes up to frame %d", c.capture, c.last, c.ledger))
+		}
+	}
+	if n := len(gone); n > 0 {
+		h.problem("%s has no frame of %s that the ledger has (%s%s): the streams were wiped, or are an older copy; what is numbered stays, and cannot be proved",
+			topology.Raw, plural(n, "capture"), gone[0], andMore(n-1))
+	}
+	if n := len(tails); n > 0 {
+		h.problem("%s has lost the last frames of %s (%s%s): the streams are an older copy; what is numbered stays, and its end cannot be proved",
+			topology.Raw, plural(n, "capture"), strings.Join(tails[:min(n, named)], "; "), andMore(max(0, n-named)))
+	}
 }

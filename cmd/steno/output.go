@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/steno-io/steno/console/render"
+	words "github.com/steno-io/steno/console/reading"
 )
 
 // output is a command's standard output. It remembers its first error, so that a command that prints
@@ -31,7 +31,7 @@ func (o *output) Write(p []byte) (int, error) {
 // line prints one line. What others said, or named, may be in it: no character of it is one that a terminal
 // obeys, or that begins another line.
 func (o *output) line(format string, args ...any) {
-	text := render.Visible(fmt.Sprintf(format, args...))
+	text := words.Visible(fmt.Sprintf(format, args...))
 	_, _ = io.WriteString(o, strings.ReplaceAll(text, "\n", "␊")+"\n") // o remembers its error
 }
 

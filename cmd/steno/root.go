@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/steno-io/steno/cmd/steno/holder"
-	"github.com/steno-io/steno/console/render"
+	words "github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/ingest/journal"
 )
 
@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	}
 	code := exitCode(why(ctx, err))
 	if err != nil && strings.TrimSpace(err.Error()) != "" && code < exitSignal {
-		fmt.Fprintln(std.err, "steno:", render.Visible(strings.TrimSpace(err.Error())))
+		fmt.Fprintln(std.err, "steno:", words.Visible(strings.TrimSpace(err.Error())))
 	}
 	return code
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema"
 )
 
 // TestSealAndVerify seals recordings of both protocols, takes the archive away from everything else, and
@@ -41,6 +43,8 @@ func TestSealAndVerify(t *testing.T) {
 	require.Contains(t, said, " 0 unaccounted")
 	require.NotContains(t, ok(t, "verify", place, "--key", public), "not checked")
 	require.Contains(t, ok(t, "verify", bundle), "verified: 1 seal of 1 capture, 23 frames, 28 events, 0 unaccounted")
+	isSealedIn(t, place, "default/import/ce9f8754-f513-53ef-84cb-9a17872c6d73/0/1", 23)
+	isSealedIn(t, place, "default/import/nobody/0/1", 0)
 
 	other := filepath.Join(away, "other.key")
 	foreign := ok(t, "keygen", other)
@@ -106,4 +110,15 @@ func TestSealSaysWhatItNeeds(t *testing.T) {
 		require.Equal(t, exitUsage, code, "%s: %s", tt.args, stderr)
 		require.Contains(t, stderr, tt.says, tt.args)
 	}
+}
+
+// isSealedIn looks up to which frame consoles say that a capture is sealed.
+func isSealedIn(t *testing.T, place, capture string, want uint64) {
+	t.Helper()
+	id, err := schema.ParseIdentity(capture)
+	require.NoError(t, err)
+	frame, known, err := (&session{archives: &archives{}}).sealedIn(place)(t.Context(), id)
+	require.NoError(t, err)
+	require.True(t, known)
+	require.Equal(t, want, frame)
 }

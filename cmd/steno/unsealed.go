@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/archive"
 )
@@ -49,6 +51,30 @@ func (s *session) archived(ctx context.Context, place string) (*archiveHealth, e
 		if len(infos) < sink.MaxPage {
 			return h, nil
 		}
+	}
+}
+
+// sealedIn tells of a capture which frame is its last that is sealed, as api.Options wants it: in the archive of that
+// name, or else in the one that the capture was given back to.
+func (s *session) sealedIn(place string) func(ctx context.Context, id schema.Identity) (uint64, bool, error) {
+	return func(ctx context.Context, id schema.Identity) (uint64, bool, error) {
+		at := place
+		if at == "" {
+			returned, err := topology.ReadReturned(ctx, s.js, id)
+			if err != nil || returned.Archive == "" {
+				return 0, false, err
+			}
+			at = returned.Archive
+		}
+		store, err := s.archives.at(ctx, at)
+		if err != nil {
+			return 0, false, err
+		}
+		last, err := (archive.Archived{Store: store}).Last(ctx, id)
+		if err != nil || last == nil {
+			return 0, err == nil, err
+		}
+		return last.Last, true, nil
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -51,6 +52,27 @@ func TestDoctorMissesWhatTheStreamsLost(t *testing.T) {
 	require.Contains(t, found[0], "of 1 capture that")
 	ok(t, "import", "--data", data, recording("goose-1.37.0.json"))
 	require.Empty(t, problems(t, exitOK, "--data", data))
+}
+
+// TestDoctorMissesLastFrames: the streams are put back from an older copy, which has the first ones.
+func TestDoctorMissesLastFrames(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	text, err := os.ReadFile("testdata/sacks.jsonl")
+	require.NoError(t, err)
+	half := filepath.Join(t.TempDir(), "half.jsonl")
+	require.NoError(t, os.WriteFile(half, []byte(strings.Join(strings.SplitAfter(string(text), "\n")[:6], "")+"{"), 0o600)) // it breaks off
+	_, _, code := steno(t, "import", "--data", data, half)
+	require.Equal(t, exitRuntime, code)
+	streams, older := filepath.Join(data, "nats"), filepath.Join(t.TempDir(), "nats")
+	require.NoError(t, os.CopyFS(older, os.DirFS(streams)))
+	ok(t, "close", "--data", data, "sacks")
+
+	require.NoError(t, os.RemoveAll(streams))
+	require.NoError(t, os.CopyFS(streams, os.DirFS(older)))
+	found := problems(t, exitRuntime, "--data", data)
+	require.Len(t, found, 1, "%q", found)
+	require.Regexp(t, `^STENO_RAW has lost the last frames of 1 capture \(default/import/[^ ]+/0/1: the last is frame 6, the ledger goes up to frame 7\): the streams are an older copy`, found[0])
 }
 
 // TestDoctorMissesWhatAClusterLost likewise.

@@ -26,6 +26,7 @@ var routes = []route{
 	{transcriptPath + "/stream", (*Server).stream},
 	{transcriptPath + "/typing", (*Server).typing},
 	{interventionPath, page((*Server).capable)},
+	{transcriptPath + "/verify", (*Server).verify},
 	{"/v1/search", page((*Server).search)},
 	{"/v1/openapi.json", document(openAPI)},
 	{"/v1/event.schema.json", document(eventSchema)},

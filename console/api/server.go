@@ -19,7 +19,7 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// Options say what is served. Conn, JS, Frames, Ledger, Search, Folder and Partitions are needed.
+// Options say what is served. Conn, JS, Frames, Ledger, Search, Folder, Prover and Partitions are needed.
 type Options struct {
 	Conn       *nats.Conn // all followers share it
 	JS         jetstream.JetStream
@@ -27,9 +27,13 @@ type Options struct {
 	Ledger     sink.Reader
 	Search     sink.Searcher
 	Folder     Folder // when text was typed
+	Prover     Prover
 	Partitions uint32 // of the streams
 	// Parked gives the captures that the translators have parked, of which the ledger does not know.
 	Parked func(context.Context) ([]schema.Identity, error)
+	// Sealed gives the last frame of a capture that is sealed, 0 if none is; known is false where there is no archive to
+	// look into. nil: there is none.
+	Sealed func(ctx context.Context, id schema.Identity) (frame uint64, known bool, err error)
 	// Namespaces are those that are served; empty = all. What is in others is answered as what is nowhere.
 	Namespaces []string
 	// Operators are who may intervene; none = nobody.
@@ -56,6 +60,7 @@ type Server struct {
 
 	streams   atomic.Int64
 	folds     chan struct{} // has an entry for each fold that runs
+	proofs    *proofs
 	stopping  atomic.Bool
 	answering answering
 }
@@ -71,6 +76,8 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("make API server: no search")
 	case o.Folder == nil:
 		return nil, errors.New("make API server: nothing that folds")
+	case o.Prover == nil:
+		return nil, errors.New("make API server: nothing that proves")
 	}
 	for _, namespace := range o.Namespaces {
 		if !schema.IsToken(namespace) {
@@ -86,7 +93,7 @@ func New(o Options) (*Server, error) {
 	if o.Stall <= 0 {
 		o.Stall = 30 * time.Second
 	}
-	s := &Server{o: o, folds: make(chan struct{}, maxFolds)}
+	s := &Server{o: o, folds: make(chan struct{}, maxFolds), proofs: newProofs()}
 	var err error
 	if s.hub, err = follow.NewHub(o.Conn, o.Ledger, o.Partitions); err != nil {
 		return nil, fmt.Errorf("make API server: %w", err)

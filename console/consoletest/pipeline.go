@@ -37,7 +37,8 @@ type Pipeline struct {
 	Streams   jetstream.JetStream // on Conn
 	Namespace string              // of what tests record; "default"
 
-	t testing.TB
+	t    testing.TB
+	file string // the ledger's
 }
 
 // Catalogue has every protocol's translator.
@@ -49,7 +50,8 @@ func Catalogue() *translate.Catalogue {
 func New(t testing.TB) *Pipeline {
 	t.Helper()
 	p := &Pipeline{Server: natstest.Start(t), Namespace: "default", t: t}
-	l, err := sqlite.Open(filepath.Join(t.TempDir(), "ledger.db"), sqlite.Options{})
+	p.file = filepath.Join(t.TempDir(), "ledger.db")
+	l, err := sqlite.Open(p.file, sqlite.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	p.Ledger = l

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/console/api"
+	"github.com/steno-io/steno/console/proof"
 	"github.com/steno-io/steno/console/refold"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink/verify"
 )
 
 // Site is a server of the API on loopback.
@@ -36,7 +38,17 @@ func (p *Pipeline) Options(o api.Options) api.Options {
 	if o.Folder == nil {
 		o.Folder = &refold.Source{Stored: stored, Versions: p.Ledger, Catalogue: Catalogue()}
 	}
+	if o.Prover == nil {
+		o.Prover = p.Prover()
+	}
 	return o
+}
+
+// Prover proves the pipeline's captures.
+func (p *Pipeline) Prover() *proof.Source {
+	return &proof.Source{
+		Stream: verify.Stream{JS: p.Streams, Blobs: p.Blobs, Partitions: p.Info.Partitions}, Ledger: p.Ledger, Catalogue: Catalogue(),
+	}
 }
 
 // Serve serves the pipeline's transcripts; what the options leave out is the pipeline's.

@@ -1,5 +1,7 @@
 package reading
 
+import "github.com/steno-io/steno/schema"
+
 // Marks before a line say what it is without colour.
 const (
 	MarkCalled  = "○"
@@ -23,3 +25,16 @@ const (
 	Bad
 	Warn
 )
+
+// ToneOf is how a transcript's status stands out: an end that was seen does not.
+func ToneOf(s schema.Status) Tone {
+	switch s {
+	case schema.StatusOpen:
+		return Good
+	case schema.StatusParked:
+		return Bad
+	case schema.StatusAbandoned:
+		return Warn
+	}
+	return Plain
+}

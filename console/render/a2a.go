@@ -16,7 +16,7 @@ func (r *Renderer) settleFault() {
 // part writes a part that is not text on one line: under the words that it came with, if it did.
 func (r *Renderer) part(e *schema.Event, text string) {
 	if !r.spoken {
-		r.line(dim, markNote, "["+fit(text, r.page.room(6))+"]", "", e)
+		r.line(dim, reading.MarkNote, "["+fit(text, r.page.room(6))+"]", "", e)
 		return
 	}
 	r.page.put(plain, body)
@@ -46,7 +46,7 @@ func (r *Renderer) task(e *schema.Event) {
 		return // perhaps it is the only one
 	}
 	r.page.gap()
-	r.page.put(dim, fit("── task "+oneLine(id), r.page.room(0)))
+	r.page.put(dim, fit("── task "+reading.OneLine(id), r.page.room(0)))
 	r.page.newline()
 	r.current = textBlock
 }

@@ -63,7 +63,7 @@ func (r *Renderer) cardHead(c *card, e *schema.Event) {
 		r.page.put(plain, "  "+fit(title, r.page.room(reserved+2)))
 	}
 	for _, f := range c.Flags {
-		r.page.put(warn, " ["+oneLine(string(f))+"]")
+		r.page.put(warn, " ["+reading.OneLine(string(f))+"]")
 	}
 	if when != "" {
 		words += " · " + when
@@ -75,7 +75,7 @@ func (r *Renderer) cardHead(c *card, e *schema.Event) {
 func (r *Renderer) cardInput(c *card) {
 	defer r.page.inside(PartBody)()
 	if c.Input != nil {
-		r.excerpt(rail, dim, readable(c.Input))
+		r.excerpt(rail, dim, reading.Readable(c.Input))
 	}
 }
 
@@ -96,7 +96,7 @@ func (r *Renderer) cardOutput(c *card) {
 	r.excerpt(rail, s, text)
 }
 
-func (r *Renderer) cardAsk(a *ask) {
+func (r *Renderer) cardAsk(a *reading.Ask) {
 	r.page.put(dim, "  ? ")
 	r.page.put(plain, fit("asked: "+a.Asked(), r.page.room(0)))
 	r.page.newline()
@@ -105,7 +105,7 @@ func (r *Renderer) cardAsk(a *ask) {
 	}
 }
 
-func (r *Renderer) decided(a *ask) {
+func (r *Renderer) decided(a *reading.Ask) {
 	s := bad
 	if a.Allowed {
 		s = good
@@ -132,10 +132,10 @@ func (r *Renderer) excerpt(indent string, s style, text string) {
 	}
 	var words []string
 	if left > 0 {
-		words = append(words, "and "+strconv.Itoa(left)+" more "+plural(left, "line"))
+		words = append(words, "and "+strconv.Itoa(left)+" more "+reading.Plural(left, "line"))
 	}
 	if cut > 0 {
-		words = append(words, bytesOf(cut)+" of these lines left out")
+		words = append(words, reading.BytesOf(cut)+" of these lines left out")
 	}
 	if words != nil {
 		r.page.put(dim, indent+ellipsis+" "+strings.Join(words, ", "))

@@ -11,11 +11,11 @@ import (
 )
 
 // cardEdits writes a card's edits: each file, and which lines go and come.
-func (r *Renderer) cardEdits(edits []edit) {
+func (r *Renderer) cardEdits(edits []reading.Edit) {
 	for _, e := range edits {
 		r.page.put(dim, "  ± ")
-		r.page.put(plain, fit(oneLine(e.Path), r.page.room(16)))
-		r.page.put(dim, "  −"+strconv.Itoa(len(e.Removed))+" +"+count(len(e.Added), "line"))
+		r.page.put(plain, fit(reading.OneLine(e.Path), r.page.room(16)))
+		r.page.put(dim, "  −"+strconv.Itoa(len(e.Removed))+" +"+reading.Count(len(e.Added), "line"))
 		r.page.newline()
 		leave := r.page.inside(PartBody)
 		if len(e.Removed) > 0 {
@@ -36,7 +36,7 @@ func (r *Renderer) toolTold(e *schema.Event, k *schema.Raw) {
 		return
 	}
 	c := r.drawing(of)
-	if edits != nil && !slices.EqualFunc(c.Edits, edits, edit.Equal) {
+	if edits != nil && !slices.EqualFunc(c.Edits, edits, reading.Edit.Equal) {
 		c.Edits = edits
 		if r.current != c.Key {
 			r.cardHead(c, e)

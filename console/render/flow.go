@@ -1,6 +1,10 @@
 package render
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/steno-io/steno/console/reading"
+)
 
 // tabStop is how wide a tab is at most.
 const tabStop = 4
@@ -42,7 +46,7 @@ func (f *flow) feed(piece string) {
 	if f.cr = strings.HasSuffix(piece, "\r"); f.cr {
 		piece = piece[:len(piece)-1]
 	}
-	text := f.rest + visible(piece)
+	text := f.rest + reading.Visible(piece)
 	f.rest = ""
 	for text != "" {
 		switch text[0] {
@@ -94,7 +98,7 @@ func (f *flow) end() {
 	}
 	if f.cr {
 		f.cr = false
-		f.word(visible("\r"))
+		f.word(reading.Visible("\r"))
 	}
 	if f.begun {
 		f.line()

@@ -77,7 +77,7 @@ func speaker(h sink.Hit) (style, string) {
 	}
 	switch h.Kind {
 	case schema.TagToolCall, schema.TagToolState:
-		return name, strings.TrimSpace("tool " + oneLine(h.Tool))
+		return name, strings.TrimSpace("tool " + reading.OneLine(h.Tool))
 	case schema.TagToolResult:
 		return name, "tool's result"
 	case schema.TagRaw:
@@ -95,7 +95,7 @@ func (p *page) marked(text string, matches [][2]int, indent string) {
 	p.put(plain, indent)
 	for start := 0; start < len(text); {
 		end := start + strings.IndexByte(text[start:]+" ", ' ')
-		word := visible(text[start:end])
+		word := reading.Visible(text[start:end])
 		if p.column > len(indent) {
 			if p.width > 0 && p.column+1+columns(word) > p.width {
 				p.newline()
@@ -113,7 +113,7 @@ func (p *page) marked(text string, matches [][2]int, indent string) {
 					}
 				}
 			}
-			p.put(spanStyle(start, matches), visible(text[start:cut]))
+			p.put(spanStyle(start, matches), reading.Visible(text[start:cut]))
 			start = cut
 		}
 		start = end + 1

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
@@ -39,7 +40,7 @@ func List(w io.Writer, o Options, now time.Time, rows []sink.Summary) error {
 		}
 		p.newline()
 		if n := rows[r].Unaccounted; n != 0 {
-			p.put(bad, body+markAlarm+" "+strconv.FormatInt(n, 10)+" frames of this capture are unaccounted for")
+			p.put(bad, body+reading.MarkAlarm+" "+strconv.FormatInt(n, 10)+" frames of this capture are unaccounted for")
 			p.newline()
 		}
 	}
@@ -60,9 +61,9 @@ func layOut(now time.Time, rows []sink.Summary, width int) ([]column, []int) {
 func listColumns(now time.Time, rows []sink.Summary, keys map[string]string) []column {
 	return []column{
 		{title: "AGE", cell: func(s *sink.Summary) (style, string) { return dim, age(now, s.AddedAt) }},
-		{title: "STATUS", cell: func(s *sink.Summary) (style, string) { return statusStyle(s.Status), status(now, s) }},
+		{title: "STATUS", cell: func(s *sink.Summary) (style, string) { return styleOf(reading.ToneOf(s.Status)), status(now, s) }},
 		{title: "WITH", most: 16, cell: func(s *sink.Summary) (style, string) {
-			return plain, strings.TrimSpace(string(s.Protocol) + " " + oneLine(s.Agent))
+			return plain, strings.TrimSpace(string(s.Protocol) + " " + reading.OneLine(s.Agent))
 		}},
 		{title: "TITLE", cell: func(s *sink.Summary) (style, string) {
 			name, titled := Name(s)
@@ -130,10 +131,10 @@ func (p *page) cell(i int, s style, text string, width int, right, last bool) {
 
 // Name is what a transcript is called in a list; titled: by its title.
 func Name(s *sink.Summary) (name string, titled bool) {
-	if title := oneLine(s.Title); title != "" {
+	if title := reading.OneLine(s.Title); title != "" {
 		return title, true
 	}
-	if id := oneLine(s.SessionID); id != "" {
+	if id := reading.OneLine(s.SessionID); id != "" {
 		return id, false
 	}
 	return "session " + strconv.FormatUint(uint64(s.Transcript.Session), 10), false
@@ -156,18 +157,6 @@ func status(now time.Time, s *sink.Summary) string {
 		return string(s.Status) + ", idle " + idle
 	}
 	return string(s.Status)
-}
-
-func statusStyle(s schema.Status) style {
-	switch s {
-	case schema.StatusOpen:
-		return good
-	case schema.StatusParked:
-		return bad
-	case schema.StatusAbandoned:
-		return warn
-	}
-	return plain
 }
 
 // age is how long ago something was, in the largest unit that says it.

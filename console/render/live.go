@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/schema"
 )
 
@@ -166,7 +167,7 @@ func (r *Renderer) finish(e *schema.Event, m *schema.Message) bool {
 func (r *Renderer) remarks(m *schema.Message, flags []schema.Flag) {
 	indent, _ := textStyle(m.Channel)
 	if m.Content != nil {
-		for part := range parse(m.Content).Children() {
+		for part := range reading.Parse(m.Content).Children() {
 			if !part.Get("type").Is("text") {
 				r.attachment(indent, part)
 			}
@@ -175,7 +176,7 @@ func (r *Renderer) remarks(m *schema.Message, flags []schema.Flag) {
 	if len(flags) > 0 {
 		r.page.put(plain, strings.TrimSuffix(indent, " "))
 		for _, f := range flags {
-			r.page.put(warn, " ["+oneLine(string(f))+"]")
+			r.page.put(warn, " ["+reading.OneLine(string(f))+"]")
 		}
 		r.page.newline()
 	}

@@ -57,7 +57,7 @@ func (r *Renderer) text(m *schema.Message) {
 		r.page.block(indent, plain, s, m.Text)
 		return
 	}
-	for part := range parse(m.Content).Children() {
+	for part := range reading.Parse(m.Content).Children() {
 		if text, ok := part.Get("text").Text(); ok && part.Get("type").Is("text") {
 			r.page.block(indent, plain, s, strings.TrimSpace(text))
 			continue
@@ -92,7 +92,7 @@ func (r *Renderer) progress(e *schema.Event) {
 			r.noteA2A(e, d.Text)
 			return
 		}
-		r.line(dim, markNote, oneLine(d.Text), "", e)
+		r.line(dim, reading.MarkNote, reading.OneLine(d.Text), "", e)
 	case *schema.UsageEstimate:
 		r.says(e, reading.UsageOf(d))
 	}

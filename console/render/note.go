@@ -27,7 +27,7 @@ func (r *Renderer) noteTyped(e *schema.Event, text string) {
 		r.settle()
 		r.task(e)
 		r.lines()
-		t.flow = r.page.flow(markNote+" ", dim, dim)
+		t.flow = r.page.flow(reading.MarkNote+" ", dim, dim)
 		r.typing = t
 	} else if !touches(t.shown.String(), text) {
 		t.flow.feed("\n")
@@ -97,7 +97,7 @@ func (r *Renderer) noteA2A(e *schema.Event, text string) {
 	}
 	r.pause()
 	r.task(e)
-	if one := oneLine(text); !strings.Contains(strings.TrimSpace(text), "\n") && columns(one)+len(mark)+1 <= r.page.room(0) {
+	if one := reading.OneLine(text); !strings.Contains(strings.TrimSpace(text), "\n") && columns(one)+len(mark)+1 <= r.page.room(0) {
 		r.line(s, mark, one, "", e)
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/steno-io/steno/console/reading"
 )
 
 // page writes styled text and knows the column. What is not visible by then is made so. The first error of
@@ -30,7 +32,7 @@ func (p *page) put(s style, text string) {
 	if text == "" {
 		return
 	}
-	text = visible(text)
+	text = reading.Visible(text)
 	p.dress(s)
 	p.write(text)
 	p.column += columns(text)

@@ -44,7 +44,7 @@ func (r *Renderer) under(c *card, e *schema.Event) {
 	switch {
 	case c == nil && r.current == askBlock:
 	case c == nil:
-		r.head(warn, markWaiting+" permission", e)
+		r.head(warn, reading.MarkWaiting+" permission", e)
 		r.current = askBlock
 	case r.current != c.Key:
 		r.cardHead(c, e)

@@ -49,11 +49,11 @@ func (r *Renderer) says(e *schema.Event, said reading.Said) {
 
 func (r *Renderer) rawWhole(e *schema.Event, k *schema.Raw) {
 	r.lines()
-	r.page.put(dim, markNote+" "+oneLine(k.Source))
+	r.page.put(dim, reading.MarkNote+" "+reading.OneLine(k.Source))
 	r.edge(e)
 	defer r.page.inside(PartBody)()
 	text := string(k.Value)
-	if decoded, ok := unbase64(k.Value); ok {
+	if decoded, ok := reading.Unbase64(k.Value); ok {
 		text = decoded
 	}
 	r.page.block(rail, dim, dim, strings.TrimRight(text, "\n"))
@@ -61,13 +61,13 @@ func (r *Renderer) rawWhole(e *schema.Event, k *schema.Raw) {
 
 // noise writes what stood between the frames, as text.
 func (r *Renderer) noise(e *schema.Event, k *schema.Raw, what string) {
-	text, _ := unbase64(k.Value)
+	text, _ := reading.Unbase64(k.Value)
 	r.head(dim, what, e)
 	defer r.page.inside(PartBody)()
 	r.excerpt(rail, dim, text)
 }
 
-var planMarks = map[string]string{"completed": markGood, "in_progress": markRunning}
+var planMarks = map[string]string{"completed": reading.MarkGood, "in_progress": reading.MarkRunning}
 
 // plan writes the agent's plan as a list.
 func (r *Renderer) plan(e *schema.Event, k *schema.Raw) {
@@ -79,7 +79,7 @@ func (r *Renderer) plan(e *schema.Event, k *schema.Raw) {
 	for _, step := range steps {
 		mark, s := planMarks[step.Status], plain
 		if mark == "" {
-			mark = markCalled
+			mark = reading.MarkCalled
 		}
 		if step.Status == "completed" {
 			s = dim

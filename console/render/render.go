@@ -79,7 +79,7 @@ func (r *Renderer) Event(e schema.Event) error {
 func (r *Renderer) Notice(text string) error {
 	r.settle()
 	r.lines()
-	r.page.block(markAlarm+" ", warn, warn, oneLine(text))
+	r.page.block(reading.MarkAlarm+" ", warn, warn, reading.OneLine(text))
 	return r.page.flush()
 }
 
@@ -88,7 +88,7 @@ func (r *Renderer) Close() error {
 	r.settle()
 	if r.hidden > 0 {
 		r.page.gap()
-		r.page.put(dim, count(r.hidden, "raw record")+" left out: other lines say the same")
+		r.page.put(dim, reading.Count(r.hidden, "raw record")+" left out: other lines say the same")
 		r.page.newline()
 	}
 	return r.page.flush()
@@ -163,7 +163,7 @@ func (r *Renderer) lines() {
 // edge ends a head line with the event's flags and time.
 func (r *Renderer) edge(e *schema.Event) {
 	for _, f := range e.Flags {
-		r.page.put(warn, " ["+oneLine(string(f))+"]")
+		r.page.put(warn, " ["+reading.OneLine(string(f))+"]")
 	}
 	r.page.right(dim, r.when(e))
 	r.page.newline()
@@ -180,7 +180,7 @@ func (r *Renderer) line(s style, mark, what, more string, e *schema.Event) {
 	}
 	if room := r.page.room(reserved + 2); more != "" && room > 12 {
 		if columns(more) > room {
-			size := "  (" + bytesOf(len(more)) + ")"
+			size := "  (" + reading.BytesOf(len(more)) + ")"
 			more = fit(more, room-len(size)) + size
 		}
 		r.page.put(dim, "  "+more)
@@ -196,5 +196,5 @@ func (r *Renderer) when(e *schema.Event) string {
 	if r.clock != nil {
 		at = r.clock.SaidAt(e)
 	}
-	return "+" + span(at.Sub(r.first))
+	return "+" + reading.Span(at.Sub(r.first))
 }

@@ -20,10 +20,10 @@ func (r *Renderer) Transcript(s sink.Summary) error {
 	r.dots(reading.Facts(s)...)
 	var words []string
 	if !s.FirstAt.IsZero() {
-		words = append(words, s.FirstAt.UTC().Format("2006-01-02 15:04:05 UTC"), span(s.LastAt.Sub(s.FirstAt)))
+		words = append(words, s.FirstAt.UTC().Format("2006-01-02 15:04:05 UTC"), reading.Span(s.LastAt.Sub(s.FirstAt)))
 	}
 	if s.Cwd != "" {
-		words = append(words, "in "+oneLine(s.Cwd))
+		words = append(words, "in "+reading.OneLine(s.Cwd))
 	}
 	r.dots(words...)
 	r.current, r.headed = textBlock, true

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/steno-io/steno/console/reading"
 )
 
 func block(t require.TestingT, width int, pieces ...string) string {
@@ -53,7 +55,7 @@ func TestFlowLosesNoWordAndKeepsTheWidth(t *testing.T) {
 		bare := func(s string) string {
 			return strings.Join(strings.FieldsFunc(s, unicode.IsSpace), "")
 		}
-		require.Equal(t, bare(visible(strings.Join(pieces, ""))), bare(out))
+		require.Equal(t, bare(reading.Visible(strings.Join(pieces, ""))), bare(out))
 		for line := range strings.Lines(out) {
 			require.LessOrEqual(t, columns(strings.TrimSuffix(line, "\n")), width+1, "a piece may end inside a character: %q", line)
 		}

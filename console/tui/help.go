@@ -21,8 +21,9 @@ func newHelp(keys []keyHelp) *help {
 }
 
 // key scrolls, and reports whether the help stays.
-func (h *help) key(key string, height int) bool {
-	most := max(0, len(h.keys)-(height-2))
+func (h *help) key(key string, width, height int) bool {
+	most := max(0, len(h.rows(width))-(height-2))
+	h.top = min(most, h.top) // the terminal may be larger by now
 	switch key {
 	case "down", "j", "pgdown", "space":
 		h.top = min(most, h.top+max(1, height/2))
@@ -34,19 +35,44 @@ func (h *help) key(key string, height int) bool {
 	return false
 }
 
-func (h *help) view(width, height int) []string {
-	wide := 0
+// besideKeys is the width from which on what keys do stands beside them; else it stands below.
+const besideKeys = 20
+
+// rows is all of it at a width.
+func (h *help) rows(width int) (rows []string) {
+	indent := 0
 	for _, k := range h.keys {
-		wide = max(wide, utf8.RuneCountInString(k.key))
+		indent = max(indent, utf8.RuneCountInString(k.key)+3)
 	}
-	rows := []string{row(width, paint(bold, " Keys"), "")}
-	for _, k := range h.keys[min(h.top, len(h.keys)):] {
-		rows = append(rows, " "+paint(accent, k.key)+strings.Repeat(" ", wide-utf8.RuneCountInString(k.key)+2)+k.does)
+	beside := width-indent >= besideKeys
+	if !beside {
+		indent = 3
 	}
+	for _, k := range h.keys {
+		key := row(width, " "+paint(accent, k.key), "")
+		for i, does := range wrap(k.does, width-indent) {
+			switch {
+			case i == 0 && beside:
+				rows = append(rows, row(indent, " "+paint(accent, k.key), "")+does)
+				continue
+			case i == 0:
+				rows = append(rows, key)
+			}
+			if does != "" {
+				rows = append(rows, strings.Repeat(" ", indent)+does)
+			}
+		}
+	}
+	return rows
+}
+
+func (h *help) view(width, height int) []string {
+	all := h.rows(width)
+	rows := append([]string{row(width, paint(bold, " Keys"), "")}, all[min(h.top, len(all)):]...)
 	rows = sheet(rows, height-1)
-	last := " any other key goes back"
-	if len(h.keys) > height-2 {
-		last = " ↓ ↑ more ·" + last
+	last := "any other key goes back"
+	if len(all) > height-2 {
+		last = "↓ ↑ more · " + last
 	}
-	return append(rows, paint(dim, last))
+	return append(rows, " "+words(dim, last, width-1))
 }

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/steno-io/steno/console/render"
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
@@ -105,7 +105,7 @@ func (l *list) filterWords() string {
 		words = append(words, "all")
 	}
 	if l.words != nil && !l.edits {
-		words = append(words, "“"+render.Visible(l.words.text)+"”")
+		words = append(words, "“"+reading.Visible(l.words.text)+"”")
 	}
 	return strings.Join(words, " · ")
 }

@@ -8,8 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/console/render"
-	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
 
@@ -41,6 +41,9 @@ func (l *list) columns() columns {
 	if l.width < 45 {
 		c.with = 0
 	}
+	if l.width < 30 {
+		c.status = 0
+	}
 	used := 2 // the mark
 	for _, w := range []int{c.age, c.status, c.with, c.events} {
 		if w > 0 {
@@ -53,7 +56,10 @@ func (l *list) columns() columns {
 
 // line lays cells out, the last one to the right.
 func (c columns) line(age, status, with, title, events string) string {
-	cells := []string{pad(age, c.age), pad(status, c.status)}
+	cells := []string{pad(age, c.age)}
+	if c.status > 0 {
+		cells = append(cells, pad(status, c.status))
+	}
 	if c.with > 0 {
 		cells = append(cells, pad(with, c.with))
 	}
@@ -83,7 +89,10 @@ func (l *list) view() []string {
 		rows = append(rows, l.row(c, &left[i], i == l.at))
 	}
 	if len(left) == 0 {
-		rows = append(rows, "", "  "+paint(dim, l.emptyWords()))
+		rows = append(rows, "")
+		for _, r := range wrap(l.emptyWords(), l.width-2) {
+			rows = append(rows, "  "+paint(dim, r))
+		}
 	}
 	return append(sheet(rows, l.height-1), l.bottom(left))
 }
@@ -102,7 +111,7 @@ func (l *list) emptyWords() string {
 
 func (l *list) row(c columns, s *sink.Summary, chosenOne bool) string {
 	age := render.Age(l.now, s.AddedAt)
-	with := render.Fit(render.Line(string(s.Protocol)+" "+s.Agent), c.with)
+	with := render.Fit(reading.OneLine(string(s.Protocol)+" "+s.Agent), c.with)
 	title, isTitle := render.Name(s)
 	events := strconv.FormatUint(s.Events, 10)
 	style, status := statusWords(l.now, s)
@@ -124,18 +133,12 @@ func titleOf(s *sink.Summary) string {
 
 // statusWords is a status, and for how long an open transcript has said nothing.
 func statusWords(now time.Time, s *sink.Summary) (style, words string) {
-	switch s.Status {
-	case schema.StatusOpen:
-		if idle := render.Idle(now, s); idle != "" {
-			return plain, "idle " + idle
-		}
-		return good, "● open"
-	case schema.StatusParked:
-		return bad, "! parked"
-	case schema.StatusAbandoned:
-		return warn, "abandoned"
+	if idle := render.Idle(now, s); idle != "" {
+		return plain, "idle " + idle
 	}
-	return dim, string(s.Status)
+	tone := reading.ToneOf(s.Status)
+	mark := map[reading.Tone]string{reading.Good: "● ", reading.Bad: reading.MarkAlarm + " "}[tone]
+	return styleOf(tone), mark + string(s.Status)
 }
 
 func (l *list) bottom(left []sink.Summary) string {

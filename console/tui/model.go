@@ -130,7 +130,7 @@ func (m *model) key(k tea.KeyPressMsg) (tea.Cmd, bool) {
 		return tea.Suspend, true
 	}
 	if m.help != nil {
-		if !m.help.key(k.String(), m.height) {
+		if !m.help.key(k.String(), m.width, m.height) {
 			m.help = nil
 		}
 		return nil, true

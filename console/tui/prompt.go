@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/rivo/uniseg"
 
-	"github.com/steno-io/steno/console/render"
+	"github.com/steno-io/steno/console/reading"
 )
 
 // prompt is a line that is typed, at its end.
@@ -62,7 +62,7 @@ func withoutLast(text string) string {
 
 // view shows the end of the text where not all of it fits.
 func (p *prompt) view(width int) string {
-	text := render.Visible(p.text)
+	text := reading.Visible(p.text)
 	room := width - ansi.StringWidth(p.label) - 2
 	if over := ansi.StringWidth(text) - room; over > 0 {
 		text = ansi.TruncateLeft(text, over, "")

@@ -3,6 +3,8 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -279,27 +281,139 @@ func TestAnErrorOfAFurtherPageLeavesTheHits(t *testing.T) {
 	require.NotNil(t, x.fill(), "it is asked for again")
 }
 
+// drawn are the rows of the screen on top as it draws them, before the console cuts what does not fit.
+func (s *stage) drawn() []string {
+	if s.m.help != nil {
+		return s.m.help.view(s.m.width, s.m.height)
+	}
+	return s.m.top().view()
+}
+
+// sizes are those at which screens fit by themselves.
+var sizes = [][2]int{{100, 30}, {80, 24}, {40, 10}, {20, 6}}
+
 func TestEveryScreenFits(t *testing.T) {
 	s := newShelf("Sacks in the store, and what is behind it 貯蔵庫の袋", "")
 	s.fill(0, 30)
-	for _, size := range [][2]int{{100, 30}, {80, 24}, {40, 10}, {20, 6}, {9, 3}, {1, 1}} {
+	s.store(0, &schema.Message{Role: schema.Assistant, Channel: schema.Answer, MessageID: "w", Boundary: schema.BoundaryTurnEnd,
+		Text: strings.Repeat("貯蔵庫の袋", 40) + " " + strings.Repeat("sack", 60) + "\n\n```\n" + strings.Repeat("code ", 50) + "\n```"})
+	s.hits = []sink.Hit{{Summary: s.rows[0], Seq: 20, At: began, Kind: schema.TagMessage, Role: schema.User, Snippet: strings.Repeat("袋 before ", 30)}}
+	for _, size := range append([][2]int{{9, 3}, {1, 1}}, sizes...) {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			x := newStage(t, s, size[0], size[1], nil)
-			fits := func() {
+			fits := func(after ...string) {
 				t.Helper()
 				rows := strings.Split(x.m.View().Content, "\n")
-				require.Len(t, rows, size[1])
+				require.Len(t, rows, size[1], after)
 				for _, r := range rows {
-					require.LessOrEqual(t, ansi.StringWidth(r), size[0], r)
+					require.LessOrEqual(t, ansi.StringWidth(r), size[0], "%s: %s", after, r)
+				}
+				if size[0] < 20 { // there it is cut
+					return
+				}
+				drawn := x.drawn()
+				require.LessOrEqual(t, len(drawn), size[1], "%s: %q", after, drawn)
+				for _, r := range drawn {
+					require.LessOrEqual(t, ansi.StringWidth(r), size[0], "%s: %q", after, r)
 				}
 			}
 			fits()
 			x.untilThat(func(string) bool { return len(x.m.list.rows) > 0 }, "the list is read")
-			fits()
-			for _, keys := range [][]string{{"/"}, {"x"}, {"esc"}, {"?"}, {"down"}, {"x"}, {"s"}, {"o"}, {"esc"}, {"enter"}, {"pgup"}, {":"}, {"9"}, {"enter"}, {"f"}, {"o"}, {"r"}, {"t"}, {"?"}, {"x"}, {"R"}, {"space"}, {"?"}, {"x"}, {"q"}, {"q"}} {
-				x.keys(keys...)
-				fits()
+			fits("read")
+			for _, key := range []string{"/", "x", "esc", "?", "down", "x", "s", "o", "enter", "wait hits", "?", "esc", "enter", "wait open", "pgup", ":", "9", "enter", "f", "o", "r", "t", "?", "x", "R", "space", "?", "x", "q", "q"} {
+				switch key {
+				case "wait hits":
+					x.untilThat(func(string) bool { return len(x.m.top().(*search).hits) > 0 }, "it is searched")
+				case "wait open":
+					x.untilThat(func(string) bool { return x.m.top().(*transcript).opened }, "it is opened")
+				default:
+					x.keys(key)
+				}
+				fits(key)
 			}
 		})
 	}
+}
+
+// TestEveryRowCanBeReached by keys, and is in sight then: of the list, of what was found, of the help and of a transcript.
+func TestEveryRowCanBeReached(t *testing.T) {
+	const rows = 40
+	var titles []string
+	for i := range rows {
+		titles = append(titles, fmt.Sprintf("T%02d", i))
+	}
+	s := newShelf(titles...)
+	s.fill(0, rows)
+	for i := range rows {
+		s.hits = append(s.hits, sink.Hit{Summary: s.rows[i], Seq: uint64(100 + i), At: began, Snippet: fmt.Sprintf("S%02d", i)})
+	}
+	for _, size := range sizes {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			x := newStage(t, s, size[0], size[1], nil)
+			x.untilThat(func(string) bool { return len(x.m.list.rows) == rows }, "the list is read")
+			for i, title := range titles {
+				if i > 0 {
+					x.keys("down")
+				}
+				require.Contains(t, chosenRow(x), title)
+			}
+			for i := range titles {
+				if i > 0 {
+					x.keys("up")
+				}
+				require.Contains(t, chosenRow(x), titles[rows-1-i])
+			}
+			clicked(t, x, titles)
+
+			x.keys("?")
+			shown := map[string]bool{}
+			for range 2 * rows {
+				for _, r := range strings.Split(x.screen(), "\n") {
+					shown[strings.TrimSpace(r)] = true
+				}
+				x.keys("down")
+			}
+			require.NotNil(t, x.m.help)
+			words := strings.Join(slices.Collect(maps.Keys(shown)), " ")
+			for _, k := range x.m.help.keys {
+				for _, part := range strings.Fields(k.key + " " + k.does) {
+					require.Contains(t, words, part, "of what the help says of %q", k.key)
+				}
+			}
+			x.keys("x", "s", "o", "enter")
+			x.untilThat(func(string) bool { return len(x.m.top().(*search).hits) == rows }, "it is searched")
+			for i := range rows {
+				if i > 0 {
+					x.keys("down")
+				}
+				at := slices.IndexFunc(strings.Split(x.screen(), "\n"), func(r string) bool { return strings.HasPrefix(r, "▌") })
+				require.GreaterOrEqual(t, at, 0, x.screen())
+				require.Contains(t, strings.Split(x.screen(), "\n")[at+1], fmt.Sprintf("S%02d", i), x.screen())
+			}
+			x.keys("esc", "home", "enter")
+			x.untilThat(func(screen string) bool { return strings.Contains(screen, fmt.Sprintf("number %d.", rows)) }, "it is opened")
+			x.keys("home")
+			for i := 1; i <= rows; i++ {
+				for n := 0; !strings.Contains(x.screen(), fmt.Sprintf("number %d.", i)); n++ {
+					require.Less(t, n, 10, "event %d cannot be scrolled to:\n%s", i, x.screen())
+					x.keys("down")
+				}
+			}
+		})
+	}
+}
+
+// clicked chooses each row that is in sight with the mouse, from the beginning of the list.
+func clicked(t *testing.T, x *stage, titles []string) {
+	t.Helper()
+	x.keys("home")
+	for y := listTop; y < x.m.height-1 && y-listTop < len(titles); y++ {
+		if y > listTop { // a click on what is chosen opens it
+			x.tell(tea.MouseClickMsg{Button: tea.MouseLeft, Y: y})
+		}
+		require.Contains(t, chosenRow(x), titles[y-listTop])
+		require.Contains(t, strings.Split(x.screen(), "\n")[y], titles[y-listTop])
+	}
+	x.tell(tea.MouseClickMsg{Button: tea.MouseLeft, Y: x.m.height - 1}) // the last line is none
+	x.keys("home")
 }

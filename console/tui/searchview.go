@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/console/render"
 	"github.com/steno-io/steno/sink"
 )
@@ -20,7 +21,7 @@ func (x *search) view() []string {
 
 // hit is a hit's rows: of what transcript, what was said, and a blank one.
 func (x *search) hit(h *sink.Hit, chosenOne bool) []string {
-	about := strconv.FormatUint(h.Seq, 10) + "  " + render.Line(render.Speaker(*h))
+	about := strconv.FormatUint(h.Seq, 10) + "  " + reading.OneLine(render.Speaker(*h))
 	right := h.At.UTC().Format("2006-01-02 15:04") + " "
 	title := titleOf(&h.Summary)
 	mark, head := "  ", paint(bold, render.Fit(title, max(8, x.width-len(right)-render.Columns(about)-6)))+paint(dim, "  "+about)
@@ -34,7 +35,7 @@ func (x *search) hit(h *sink.Hit, chosenOne bool) []string {
 func snippet(h *sink.Hit, width int) string {
 	var b strings.Builder
 	at := 0
-	if len(h.Matches) > 0 && render.Columns(render.Line(h.Snippet[:h.Matches[0][0]])) > width*2/3 {
+	if len(h.Matches) > 0 && render.Columns(reading.OneLine(h.Snippet[:h.Matches[0][0]])) > width*2/3 {
 		cut := h.Matches[0][0] // so that the match is seen
 		for back := 0; cut > 0 && back < width/3; cut-- {
 			if back++; h.Snippet[cut] == ' ' && back > width/6 {
@@ -60,7 +61,7 @@ func snippet(h *sink.Hit, width int) string {
 
 // visibleOne is visible text without line ends, its spaces kept.
 func visibleOne(text string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(render.Visible(text))
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(reading.Visible(text))
 }
 
 func (x *search) words() string {
@@ -69,7 +70,7 @@ func (x *search) words() string {
 	case errors.Is(x.err, sink.ErrNoWords):
 		words = append(words, "type a word; \"words in quotation marks\" follow one another")
 	case x.err != nil:
-		return paint(bad, "cannot search: "+render.Line(x.err.Error()))
+		return paint(bad, "cannot search: "+reading.OneLine(x.err.Error()))
 	case x.busy:
 		words = append(words, "searching …")
 	case strings.TrimSpace(x.text) == "":

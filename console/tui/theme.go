@@ -5,6 +5,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/console/render"
 )
 
@@ -22,6 +23,11 @@ const (
 	reset  = "\x1b[0m"
 )
 
+// styleOf is the style of a tone; what is plain elsewhere is quiet in a list.
+func styleOf(t reading.Tone) string {
+	return map[reading.Tone]string{reading.Plain: dim, reading.Quiet: dim, reading.Good: good, reading.Bad: bad, reading.Warn: warn}[t]
+}
+
 // paint dresses a text. It must be visible already.
 func paint(style, text string) string {
 	if style == plain || text == "" {
@@ -32,7 +38,7 @@ func paint(style, text string) string {
 
 // words is what is left of a row for a text: fitted, and dressed.
 func words(style, text string, width int) string {
-	return paint(style, render.Fit(render.Line(text), width))
+	return paint(style, render.Fit(reading.OneLine(text), width))
 }
 
 // row puts texts at both edges of a row. The left one gives way.
@@ -60,6 +66,11 @@ func sheet(rows []string, height int) []string {
 		rows = append(rows, "")
 	}
 	return rows[:max(0, height)]
+}
+
+// wrap breaks words into rows of a width; a word that is longer than that has rows of its own.
+func wrap(text string, width int) []string {
+	return strings.Split(ansi.Wrap(text, max(1, width), ""), "\n")
 }
 
 // plural is a noun for so many.

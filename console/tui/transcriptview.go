@@ -4,13 +4,14 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/console/render"
 )
 
 func (t *transcript) view() []string {
 	a := &t.page.about
 	style, status := statusWords(time.Now(), a)
-	right := paint(style, status) + paint(dim, "  "+render.Fit(render.Line(string(a.Protocol)+" "+a.Agent), 24)+" ")
+	right := paint(style, status) + paint(dim, "  "+render.Fit(reading.OneLine(string(a.Protocol)+" "+a.Agent), 24)+" ")
 	if t.player != nil {
 		right = paint(accent, "replay ")
 	}
@@ -49,13 +50,13 @@ func (t *transcript) foot() []string {
 		left += paint(accent, "  ↓ "+strconv.FormatUint(n, 10)+" new")
 	}
 	if t.find != nil {
-		left += paint(accent, "  /"+render.Line(t.find.text))
+		left += paint(accent, "  /"+reading.OneLine(t.find.text))
 	}
 	if t.find != nil && t.find.end != nil {
 		left += paint(dim, "  looking for it …")
 	}
 	if t.said != "" {
-		left += paint(dim, "  "+render.Line(t.said))
+		left += paint(dim, "  "+reading.OneLine(t.said))
 	}
 	right := strconv.FormatUint(t.page.head(), 10)
 	if !t.page.atEnd {
@@ -72,9 +73,9 @@ func (t *transcript) stateWords() (style, words string) {
 	s := &t.state
 	switch {
 	case t.err != nil:
-		return bad, "cannot read: " + render.Line(t.err.Error())
+		return bad, "cannot read: " + reading.OneLine(t.err.Error())
 	case t.player != nil && t.player.err != nil:
-		return bad, "cannot replay: " + render.Line(t.player.err.Error())
+		return bad, "cannot replay: " + reading.OneLine(t.player.err.Error())
 	case t.player != nil && s.ended != nil:
 		return dim, "■ over: Space from the beginning"
 	case t.player != nil:
@@ -82,7 +83,7 @@ func (t *transcript) stateWords() (style, words string) {
 	case s.lost:
 		return bad, "connection lost: stored events only"
 	case s.parked != "":
-		return bad, "parked: " + render.Line(s.parked)
+		return bad, "parked: " + reading.OneLine(s.parked)
 	case s.behind > 0:
 		return warn, "lag " + strconv.FormatUint(s.behind, 10) + ": translated, not stored yet"
 	case s.unowned:

@@ -119,6 +119,11 @@ func TestAVeryLongTranscript(t *testing.T) {
 	tab.Await(`[...document.querySelectorAll("[data-item]")].at(-1).dataset.kind === "stop"`)
 	tab.Await(`Number([...document.querySelectorAll("[data-item]")].at(-1).dataset.seq) > %d`, head-5)
 	tab.Shot("end")
+
+	began := time.Now()
+	tab.Click(verifyButton)
+	tab.There(`[data-proof="verified"]`)
+	t.Logf("verified in %s: %s", time.Since(began).Round(time.Millisecond), tab.Text(`[data-proof]`))
 }
 
 // still1 is the place as it is.

@@ -66,12 +66,19 @@ func (s Stream) held(ctx context.Context, id schema.Identity, messages uint64) (
 	return max(head, messages), err
 }
 
-// list gives of which captures something was given back; of none if nobody has it.
+// list gives of which captures that are wanted something was given back; of none if nobody has it.
 func (s Stream) list(ctx context.Context) (map[schema.Identity]topology.Returned, error) {
 	if s.Returned == nil {
 		return nil, nil
 	}
-	return topology.ListReturned(ctx, s.JS)
+	if s.Of == (schema.Identity{}) {
+		return topology.ListReturned(ctx, s.JS)
+	}
+	r, err := topology.ReadReturned(ctx, s.JS, s.Of)
+	if err != nil || r.Frame == 0 {
+		return nil, err
+	}
+	return map[schema.Identity]topology.Returned{s.Of: r}, nil
 }
 
 // capture is whose frames stand on a subject.
@@ -137,9 +144,6 @@ func (s Stream) rest(ctx context.Context, captures map[string]*onStream, yield f
 		return
 	}
 	for id, r := range returned {
-		if s.Of != (schema.Identity{}) && id != s.Of {
-			continue
-		}
 		c := captures[schema.RawSubject(id, s.Partitions)]
 		if c == nil {
 			c = &onStream{id: id}

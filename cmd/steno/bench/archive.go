@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/steno-io/steno/console/proof"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink/archive"
 	"github.com/steno-io/steno/sink/sqlite"
@@ -60,7 +61,7 @@ func (b *bench) check(ctx context.Context, store archive.Store, total int) (floa
 	n := 0
 	begin := time.Now()
 	for n == 0 || time.Since(begin) < b.size.window {
-		checked, err := archive.Check(ctx, store, archive.CheckOptions{NewFold: b.newFold})
+		checked, err := archive.Check(ctx, store, archive.CheckOptions{NewFold: proof.Folds(b.Catalogue)})
 		if err == nil && (len(checked.Findings) > 0 || checked.Events != uint64(total)) {
 			err = fmt.Errorf("%d events of %d agree, and there are %d findings", checked.Events, total, len(checked.Findings))
 		}

@@ -16,12 +16,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/steno-io/steno/console/api"
+	"github.com/steno-io/steno/console/proof"
 	"github.com/steno-io/steno/console/refold"
 	"github.com/steno-io/steno/ingest/publish"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/sqlite"
+	"github.com/steno-io/steno/sink/verify"
 	"github.com/steno-io/steno/translate/stage"
 )
 
@@ -78,6 +80,7 @@ func (b *bench) served(ctx context.Context, r *rig, load chunks, c crowd) (err e
 	s, err := api.New(api.Options{
 		Conn: conn, JS: r.js, Frames: stored, Ledger: l, Search: l, Partitions: r.info.Partitions,
 		Folder: &refold.Source{Stored: stored, Versions: l, Catalogue: b.Catalogue},
+		Prover: &proof.Source{Stream: verify.Stream{JS: r.js, Blobs: r.blobs, Partitions: r.info.Partitions}, Ledger: l, Catalogue: b.Catalogue},
 	})
 	if err != nil {
 		return err

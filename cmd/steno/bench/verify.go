@@ -10,12 +10,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/steno-io/steno/console/proof"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/sqlite"
 	"github.com/steno-io/steno/sink/verify"
-	"github.com/steno-io/steno/translate"
 )
 
 const goalVerify = 200_000
@@ -66,7 +66,7 @@ func (b *bench) prove(ctx context.Context, r *rig, l *sqlite.Ledger, total int) 
 	for n == 0 || time.Since(begin) < b.size.window {
 		report, err := verify.Run(ctx, verify.Options{
 			Frames: verify.Stream{JS: r.js, Blobs: r.blobs, Partitions: r.info.Partitions}, Ledger: l,
-			NewFold: b.newFold,
+			NewFold: proof.Folds(b.Catalogue),
 		})
 		if err == nil && (len(report.Findings) > 0 || report.Events != uint64(total)) {
 			err = fmt.Errorf("%d events of %d agree, and there are %d findings", report.Events, total, len(report.Findings))
@@ -77,20 +77,6 @@ func (b *bench) prove(ctx context.Context, r *rig, l *sqlite.Ledger, total int) 
 		n += total
 	}
 	return perSecond(n, begin), nil
-}
-
-// newFold starts the fold of a capture, for a proof.
-func (b *bench) newFold(id schema.Identity, version string) verify.Fold {
-	capture := translate.NewCapture(id, b.Catalogue, version)
-	var events []schema.Event
-	return verify.Fold{
-		Step: func(f *schema.Frame) ([]schema.Event, error) {
-			var err error
-			events, err = capture.Step(events[:0], f)
-			return events, err
-		},
-		Open: func() map[uint32]uint64 { return capture.Open().Frames },
-	}
 }
 
 // hash reads what verify reads, the frames beside the events.

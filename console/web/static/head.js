@@ -1,41 +1,39 @@
 // A transcript's heading: what it is, how it stands, and what can be done with all of it.
 
 import { button, el, setData } from './dom.js'
+import { Proof } from './proof.js'
 import { copy as copyText } from './status.js'
+import { idleOf, statusOf, titleOf } from './summary.js'
 import { oneLine } from './visible.js'
-import { ago, count, moment, span } from './when.js'
+import { count, moment, span } from './when.js'
 
-export const statusWords = {
-  __proto__: null,
-  open: ['live', 'It is still being recorded.'], ended: ['ended', 'It was seen to its end.'],
-  abandoned: ['abandoned', 'Nobody saw its end, and nothing has been said for long.'], parked: ['parked', 'It could not be translated further; its frames are kept.'],
-}
-
-/** head makes the heading; update() brings it in step. @param {Transcript} view */
+/** head makes the heading; update() brings it in step, close() ends what it waits for. @param {Transcript} view */
 export function head(view) {
   const title = el('h1', { dir: 'auto' })
   const badge = el('span.badge')
+  const proof = new Proof(view)
   const facts = el('p.facts')
   const records = button('records', 'Show all records, those too that other items say already', () => view.showRecords(!view.records), 'all records')
-  const actions = el('div.actions', { role: 'group', 'aria-label': 'Of this transcript' }, el('span', { data: { slot: 'verify' } }), el('span', { data: { slot: 'cancel' } }), records)
+  const actions = el('div.actions', { role: 'group', 'aria-label': 'Of this transcript' }, el('span', { data: { slot: 'verify' } }, proof.button), el('span', { data: { slot: 'cancel' } }), records)
   const copy = button('copy', 'Copy the key', () => copyText(view.key, 'Key copied.'), 'copy')
   const update = () => {
     const s = view.model.summary
-    const words = oneLine(s.title) || 'untitled'
+    const words = titleOf(s)
     if (title.textContent !== words) {
       title.replaceChildren(words)
       document.title = words + ' · steno'
     }
-    const [status, means] = statusWords[s.status] ?? [oneLine(s.status), '']
+    const [status, means] = statusOf(s)
     setData(badge, { status: s.status })
-    const idle = s.status === 'open' && s.idle_since ? Date.now() - Math.max(Date.parse(s.idle_since), view.fold.last || 0) : 0
-    const badgeWords = idle > 600_000 ? 'open, idle ' + ago(idle).replace(' ago', '') : status
+    const idle = idleOf(s, view.fold.last || 0)
+    const badgeWords = idle !== '' ? 'open, ' + idle : status
     if (badge.textContent !== badgeWords) badge.replaceChildren(badgeWords)
     badge.title = means
     records.setAttribute('aria-pressed', String(view.records))
     set(agent, oneLine(s.agent ?? ''))
     set(counts, (view.model.seen > s.events ? '' : count(s.frames, 'frame') + ', ') + count(Math.max(s.events, view.model.seen), 'event'))
     const end = view.fold.last || Date.parse(s.last_at)
+    proof.update()
     set(took, s.first_at && !Number.isNaN(end) ? span(Math.max(0, end - Date.parse(s.first_at))) : '')
   }
   const s = view.model.summary
@@ -48,7 +46,7 @@ export function head(view) {
     ...Object.entries(s.labels ?? {}).map(([k, v]) => el('span.label', null, oneLine(k) + '=' + oneLine(v))),
     s.unaccounted ? el('span.bad', null, count(s.unaccounted, 'frame') + ' unaccounted for') : '',
     el('span.key', null, el('code', { title: view.key }, view.key), copy))
-  return { nodes: [el('div.title-line', null, el('a.back', { href: '/', title: 'All transcripts (u)', 'aria-label': 'All transcripts' }, '‹'), title, badge, actions), facts], update }
+  return { nodes: [el('div.title-line', null, el('a.back', { href: '/', title: 'All transcripts (u)', 'aria-label': 'All transcripts' }, '‹'), title, badge, actions), facts, proof.line], update, close: () => proof.close() }
 }
 
 function set(e, words) {

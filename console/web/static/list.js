@@ -3,15 +3,14 @@
 import { Fault, json, query } from './api.js'
 import { button, clear, el, setData } from './dom.js'
 import { filterBar, readFilters } from './filters.js'
-import { statusWords } from './head.js'
 import { say } from './status.js'
+import { idleOf, statusOf, titleOf } from './summary.js'
 import { oneLine } from './visible.js'
-import { ago, count, day, minute, moment, span } from './when.js'
+import { count, day, minute, moment, span } from './when.js'
 
 const every = 2000 // ms between two looks at the first page
 const page = 100
 const start = { after: '', above: Infinity } // the first page
-const longIdle = 600_000 // ms from which on an open transcript says for how long it has said nothing
 
 export class List {
   /** @param {HTMLElement} main @param {URL} url */
@@ -193,15 +192,15 @@ export class List {
 
   show(r) {
     const { t, element, link, parts } = r
-    const idle = t.status === 'open' && t.idle_since ? Date.now() - Date.parse(t.idle_since) : 0
-    const [status, means] = statusWords[t.status] ?? [oneLine(t.status), '']
+    const idle = idleOf(t)
+    const [status, means] = statusOf(t)
     element.hidden = this.isHidden(r)
-    setData(element, { key: t.key, status: t.status, idle: idle > longIdle, quiet: t.empty })
-    setData(parts.status, { status: t.status, idle: idle > longIdle })
-    words(parts.status, idle > longIdle ? 'idle ' + ago(idle).replace(' ago', '') : status)
+    setData(element, { key: t.key, status: t.status, idle: idle !== '', quiet: t.empty })
+    setData(parts.status, { status: t.status, idle: idle !== '' })
+    words(parts.status, idle || status)
     parts.status.title = means
     link.href = '/t/' + t.key
-    words(link, oneLine(t.title) || oneLine(t.session_id) || (t.key.endsWith('/0') && t.protocol === 'acp' ? 'connection' : 'untitled'))
+    words(link, titleOf(t))
     link.classList.toggle('untitled', !t.title)
     link.title = t.key
     words(parts.with, oneLine(t.agent) || 'agent')

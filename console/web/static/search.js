@@ -3,6 +3,7 @@
 import { json, query } from './api.js'
 import { button, clear, el, setData, text } from './dom.js'
 import { filterBar, readFilters } from './filters.js'
+import { titleOf } from './summary.js'
 import { oneLine } from './visible.js'
 import { count, moment } from './when.js'
 
@@ -75,7 +76,7 @@ export class Search {
     if (this.group?.key !== t.key) {
       const list = el('ol')
       this.group = { key: t.key, list }
-      this.list.append(el('section.hit-group', null, el('h2', { dir: 'auto' }, el('a', { href: '/t/' + t.key }, oneLine(t.title) || 'untitled')),
+      this.list.append(el('section.hit-group', null, el('h2', { dir: 'auto' }, el('a', { href: '/t/' + t.key }, titleOf(t))),
         el('p.aside', null, [t.protocol, oneLine(t.agent), t.status].filter(Boolean).join(' · ')), list))
     }
     const snippet = el('span.snippet', { dir: 'auto' })

@@ -146,6 +146,7 @@ export class Transcript {
   close() {
     this.closed = true
     this.model.close()
+    this.head?.close()
     this.window.close()
     this.replay.close()
     this.inspector.close()

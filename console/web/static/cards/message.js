@@ -95,8 +95,9 @@ function prose(item, name, s) {
   return isWhole ? body : [body, more(item, name, s, () => write(grown, s))]
 }
 
-/** finish shows at once, in a part of the page, what is shown of its texts over several frames: paper does not wait. */
+/** finish shows at once, in a part of the page, all of its texts: paper does not wait, and has no button that shows more. */
 export function finish(part) {
+  for (const more of part.querySelectorAll('button.more')) more.click()
   for (const body of part.querySelectorAll('.md')) written.get(body)?.finish()
 }
 

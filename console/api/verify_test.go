@@ -1,0 +1,168 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/console/api"
+	"github.com/steno-io/steno/console/proof"
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink"
+	"github.com/steno-io/steno/sink/verify"
+)
+
+// proved is an answer of …/verify.
+type proved struct {
+	Verdict, Capture, Translator  string
+	At                            time.Time
+	Frames, Verified, Events      int
+	Unaccounted, Open, Gaps, More int
+	Findings                      []verify.Finding
+	Sealed                        *uint64
+}
+
+// proves asks for a proof of a transcript's capture.
+func (s *site) proves(key schema.Transcript) (p proved) {
+	s.t.Helper()
+	a := s.get(path(key) + "/verify")
+	require.Equal(s.t, http.StatusOK, a.StatusCode, a.body)
+	require.NoError(s.t, json.Unmarshal([]byte(a.body), &p))
+	return p
+}
+
+func TestACaptureIsVerified(t *testing.T) {
+	p := newPipeline(t)
+	p.finished("oats", "another")
+	tp, key := p.begin("oats", "run")
+	tp.note(t, 1)
+	p.stored(key, func(s sink.Summary) bool { return s.Head == 3 })
+	s := p.serve(api.Options{})
+	first := s.proves(key)
+	require.Equal(t, proved{
+		Verdict: "verified", At: first.At, Capture: key.Identity.String(), Frames: 7, Verified: 7, Events: first.Events, Findings: []verify.Finding{},
+	}, first)
+	require.Greater(t, first.Events, 3, "those of the connection, too")
+	require.WithinDuration(t, time.Now(), first.At, within)
+	require.Equal(t, first, s.proves(key), "nothing was added")
+	connection := key
+	connection.Session = 0
+	require.Equal(t, first, s.proves(connection), "it is of the same capture")
+
+	tp.chunk(t, "Once ")
+	p.folded(tp)
+	open := s.proves(key)
+	require.Equal(t, 8, open.Frames)
+	require.Equal(t, 7, open.Verified, "the ledger has nothing of it yet")
+	tp.end(t)
+	p.stored(key, ended)
+	whole := s.proves(key)
+	require.Equal(t, 10, whole.Frames)
+	require.Equal(t, 10, whole.Verified)
+	require.Greater(t, whole.Events, first.Events)
+	require.True(t, whole.At.After(first.At))
+
+	require.Equal(t, http.StatusOK, s.ask(http.MethodHead, path(key)+"/verify", "").StatusCode)
+	s.refuses(http.StatusBadRequest, "bad_parameter", path(key)+"/verify?since=1d")
+	key.Run = "none"
+	s.refuses(http.StatusNotFound, "not_found", path(key)+"/verify")
+}
+
+func TestAChangedRowIsNamed(t *testing.T) {
+	p := newPipeline(t)
+	key := p.finished("oats", "run")
+	p.Tamper(key, 2, "Tell", "Sell")
+	s := p.serve(api.Options{Sealed: func(context.Context, schema.Identity) (uint64, bool, error) { return 7, true, nil }})
+	got := s.proves(key)
+	require.Equal(t, "differs", got.Verdict)
+	require.Len(t, got.Findings, 1)
+	f := got.Findings[0]
+	require.Equal(t, verify.Changed, f.Problem)
+	require.Equal(t, uint64(2), f.Seq)
+	require.Equal(t, uint32(1), f.Session)
+	require.Equal(t, uint64(6), f.Frame)
+	require.EqualValues(t, 7, *got.Sealed)
+
+	p.Tamper(key, 2, "Sell", "Tell") // it is mended
+	require.Equal(t, "verified", s.proves(key).Verdict, "what differed is looked at again")
+}
+
+func TestWhatIsSealedIsNotWhatIsProved(t *testing.T) {
+	p := newPipeline(t)
+	key := p.finished("oats", "run")
+	known := false
+	s := p.serve(api.Options{Sealed: func(context.Context, schema.Identity) (uint64, bool, error) {
+		if !known {
+			return 0, false, nil
+		}
+		return 0, true, errors.New("the archive is away")
+	}})
+	require.Nil(t, s.proves(key).Sealed)
+	known = true
+	got := s.proves(key)
+	require.Nil(t, got.Sealed)
+	require.Equal(t, "verified", got.Verdict)
+}
+
+// prover gives reports when it is told to.
+type prover struct {
+	stand proof.Stand
+	begun chan struct{}
+	end   chan verify.Report
+}
+
+func (p *prover) Stand(context.Context, schema.Identity) (proof.Stand, error) { return p.stand, nil }
+
+func (p *prover) Prove(ctx context.Context, _ schema.Identity) (verify.Report, error) {
+	p.begun <- struct{}{}
+	select {
+	case r := <-p.end:
+		return r, nil
+	case <-ctx.Done():
+		return verify.Report{}, fmt.Errorf("verify: %w", context.Cause(ctx))
+	}
+}
+
+func TestOneCaptureIsVerifiedAtATime(t *testing.T) {
+	p := newPipeline(t)
+	key, other := p.finished("oats", "run"), p.finished("oats", "other")
+	by := &prover{begun: make(chan struct{}), end: make(chan verify.Report)}
+	s := p.serve(api.Options{Prover: by})
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	ask := func(ctx context.Context) {
+		go func() {
+			r, err := open(ctx, s.url+path(key)+"/verify", "")
+			if err == nil {
+				err = r.Body.Close()
+			}
+			left <- err
+		}()
+		<-by.begun
+	}
+	ask(ctx)
+	s.refuses(http.StatusServiceUnavailable, "too_many_proofs", path(other)+"/verify")
+	leave() // its client goes, and the next one has the turn
+	require.ErrorIs(t, <-left, context.Canceled)
+	go func() {
+		<-by.begun
+		by.end <- verify.Report{Gaps: 2, Heads: []verify.Heads{{Capture: "c", Raw: 9, Folded: 9}}}
+	}()
+	eventually(t, func() bool { return s.get(path(other)+"/verify").StatusCode == http.StatusOK }, "the turn was not given on")
+	require.Equal(t, "gaps", s.proves(other).Verdict, "it is kept")
+	by.stand.Frame++
+	go func() { <-by.begun; by.end <- verify.Report{Unrepeated: []verify.Unrepeated{{Translator: "acp/0"}}} }()
+	got := s.proves(other)
+	require.Equal(t, "not_repeated", got.Verdict)
+	require.Equal(t, "acp/0", got.Translator)
+
+	ask(t.Context())
+	s.stop() // ends it
+	require.NoError(t, <-left)
+}
