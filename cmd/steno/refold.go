@@ -12,6 +12,7 @@ import (
 // newFold starts the fold of a capture by a translator version, for a proof.
 func newFold(id schema.Identity, version string) verify.Fold {
 	capture := translate.NewCapture(id, protocols(), version)
+	capture.Quiet()
 	var events []schema.Event
 	var abouts translate.Abouts
 	sessions := map[uint32]struct{}{}

@@ -82,6 +82,7 @@ func (b *bench) prove(ctx context.Context, r *rig, l *sqlite.Ledger, total int) 
 // newFold starts the fold of a capture, for a proof.
 func (b *bench) newFold(id schema.Identity, version string) verify.Fold {
 	capture := translate.NewCapture(id, b.Catalogue, version)
+	capture.Quiet()
 	var events []schema.Event
 	return verify.Fold{
 		Step: func(f *schema.Frame) ([]schema.Event, error) {
