@@ -12,10 +12,13 @@ import (
 // Leaf is a frame's leaf: SHA-256 of its salt's bytes and its data. Erasing salt and data leaves
 // every chain and root over the leaf whole.
 func Leaf(salt string, data []byte) ([32]byte, error) {
-	var room [32]byte
+	var room [smallLeaf]byte
 	raw, err := hex.AppendDecode(room[:0], []byte(salt))
 	if err != nil {
 		return [32]byte{}, fmt.Errorf("hash leaf: salt %q: %w", salt, err)
+	}
+	if len(raw)+len(data) <= smallLeaf {
+		return sha256.Sum256(append(raw, data...)), nil
 	}
 	h := sha256.New()
 	h.Write(raw)
@@ -24,6 +27,9 @@ func Leaf(salt string, data []byte) ([32]byte, error) {
 	h.Sum(leaf[:0])
 	return leaf, nil
 }
+
+// smallLeaf is up to how many bytes a leaf is hashed at once, from a copy: most frames are that short.
+const smallLeaf = 1024
 
 // ChainHash is the chain of a frame: SHA-256 over the previous frame's chain (32 bytes, zeros
 // before frame 1), the frame's leaf, and its other headers as "name:value\n" lines sorted by name.
@@ -38,20 +44,35 @@ func ChainHash(previous string, f *Frame) (string, error) {
 
 // ChainLeaf is ChainHash of a frame whose leaf is known.
 func ChainLeaf(previous string, leaf [32]byte, f *Frame) (string, error) {
+	chain, err := chainText(previous, leaf, f)
+	if err != nil {
+		return "", err
+	}
+	return string(chain[:]), nil
+}
+
+// Chained reports whether the frame's chain is the one that ChainLeaf gives.
+func Chained(previous string, leaf [32]byte, f *Frame) (bool, error) {
+	chain, err := chainText(previous, leaf, f)
+	return err == nil && string(chain[:]) == f.Chain, err
+}
+
+func chainText(previous string, leaf [32]byte, f *Frame) (text [2 * sha256.Size]byte, err error) {
 	var room [512]byte
 	b := room[:sha256.Size]
 	if previous != "" {
 		if !isHex(previous, 2*sha256.Size) {
-			return "", fmt.Errorf("hash chain of frame %d: previous chain %q is not 64 hex digits", f.Seq, previous)
+			return text, fmt.Errorf("hash chain of frame %d: previous chain %q is not 64 hex digits", f.Seq, previous)
 		}
 		if _, err := hex.Decode(b, []byte(previous)); err != nil {
-			return "", fmt.Errorf("hash chain of frame %d: previous chain: %w", f.Seq, err)
+			return text, fmt.Errorf("hash chain of frame %d: previous chain: %w", f.Seq, err)
 		}
 	}
 	b = append(b, leaf[:]...)
 	b = f.appendChained(b)
 	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), nil
+	hex.Encode(text[:], sum[:])
+	return text, nil
 }
 
 // appendChained appends the frame's headers but salt and chain as "name:value\n" lines in the order of

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 )
@@ -61,51 +60,6 @@ func stringEnd(src []byte, from int) int {
 	}
 }
 
-const hexDigits = "0123456789abcdef"
-
-// AppendString appends s as a JSON string. Only what JSON requires is escaped; invalid UTF-8 becomes
-// U+FFFD, byte by byte.
-func AppendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' {
-				i++
-				continue
-			}
-			dst = append(dst, s[start:i]...)
-			switch c {
-			case '"', '\\':
-				dst = append(dst, '\\', c)
-			case '\n':
-				dst = append(dst, '\\', 'n')
-			case '\r':
-				dst = append(dst, '\\', 'r')
-			case '\t':
-				dst = append(dst, '\\', 't')
-			default:
-				dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-			}
-			i++
-			start = i
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 {
-			dst = append(dst, s[start:i]...)
-			dst = append(dst, "\uFFFD"...)
-			i++
-			start = i
-			continue
-		}
-		i += size
-	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
-}
-
 // object appends members to a JSON object in the order of the calls.
 type object struct {
 	dst   []byte
@@ -142,14 +96,13 @@ func (o *object) uint(name string, value uint64) {
 
 func (o *object) uuid(name string, id uuid.UUID) {
 	o.name(name)
-	o.dst = append(o.dst, '"')
-	for i, part := range [...][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
-		if i > 0 {
-			o.dst = append(o.dst, '-')
-		}
-		o.dst = hex.AppendEncode(o.dst, part)
-	}
-	o.dst = append(o.dst, '"')
+	text := [len(`"00000000-0000-0000-0000-000000000000"`)]byte{0: '"', 9: '-', 14: '-', 19: '-', 24: '-', 37: '"'}
+	hex.Encode(text[1:9], id[:4])
+	hex.Encode(text[10:14], id[4:6])
+	hex.Encode(text[15:19], id[6:8])
+	hex.Encode(text[20:24], id[8:10])
+	hex.Encode(text[25:37], id[10:])
+	o.dst = append(o.dst, text[:]...)
 }
 
 func (o *object) bool(name string, value bool) {

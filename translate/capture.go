@@ -18,6 +18,7 @@ type Capture struct {
 	id        schema.Identity
 	catalogue *Catalogue
 	version   string // wanted; empty: the protocol's current one
+	quiet     bool   // ephemeral events are not wanted
 	fold      Fold
 	used      string
 	frame     uint64
@@ -29,6 +30,9 @@ type Capture struct {
 func NewCapture(id schema.Identity, catalogue *Catalogue, version string) *Capture {
 	return &Capture{id: id, catalogue: catalogue, version: version, ordinals: map[uint32]uint64{}}
 }
+
+// Quiet says, before the first frame, that ephemeral events are not wanted: a translator that can leaves them out.
+func (c *Capture) Quiet() { c.quiet = true }
 
 // Step folds the next frame, appending its events to dst. An error wraps ErrFrame or says which
 // translator is missing; it is deterministic.
@@ -69,6 +73,9 @@ func (c *Capture) start(f *schema.Frame) error {
 		return fmt.Errorf("fold %s: %w", c.id, err)
 	}
 	c.fold, c.used = t.Fold(c.id), t.Version()
+	if q, ok := c.fold.(Quieter); ok && c.quiet {
+		q.Quiet()
+	}
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 type Stamp struct {
 	id    schema.Identity `state:"-"` // what a fresh stamp has
 	space *schema.Space   `state:"-"`
+	quiet bool            `state:"-"`
 
 	agent uuid.UUID
 	role  string
@@ -36,8 +37,15 @@ func (s *Stamp) Begin(dst []schema.Event, f *schema.Frame) {
 // Resume goes on behind the last frame's events, for the end of a capture without a close frame.
 func (s *Stamp) Resume(dst []schema.Event) { s.dst = dst }
 
+// Quiet leaves ephemeral events out from here on. They take their part all the same.
+func (s *Stamp) Quiet() { s.quiet = true }
+
 // Emit appends one event. frames must not be empty and is kept.
 func (s *Stamp) Emit(session uint32, source schema.Source, kind schema.Kind, ephemeral bool, frames []schema.Range, flags []schema.Flag) {
+	if ephemeral && s.quiet {
+		s.part++
+		return
+	}
 	s.dst = append(s.dst, schema.Event{
 		Transcript: schema.Transcript{Identity: s.id, Session: session}, AgentID: s.agent, AgentRole: s.role,
 		EmittedAt: s.at, WorkerSeq: s.seq, Part: s.part, Ephemeral: ephemeral,

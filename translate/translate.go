@@ -37,6 +37,12 @@ type Fold interface {
 	AppendState(dst []byte) []byte
 }
 
+// Quieter is what a Fold may be as well: whoever wants its durable events alone need not have the others made.
+type Quieter interface {
+	// Quiet leaves ephemeral events out from here on. Nothing about the durable ones changes.
+	Quiet()
+}
+
 // Open is what a fold holds unfinished.
 type Open struct {
 	Messages []OpenMessage

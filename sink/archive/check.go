@@ -52,7 +52,7 @@ func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
 	roots := c.contents.roots()
 	report, err := verify.Run(ctx, verify.Options{
 		Frames: AllFrames{c.contents}, Ledger: c.contents, NewFold: o.NewFold, Progress: o.Progress, Proved: c.proved(),
-		Leaf: func(id schema.Identity, frame uint64, leaf [32]byte) { roots[id].add(frame, leaf) },
+		Leaves: func(id schema.Identity) func(frame uint64, leaf [32]byte) { return roots[id].add },
 	})
 	if err != nil {
 		return Checked{}, err

@@ -47,7 +47,10 @@ type namedPart struct {
 
 func (c *sealed) last() *Seal { return &c.seals[len(c.seals)-1] }
 
-var _ verify.Ledger = (*Contents)(nil)
+var (
+	_ verify.Ledger = (*Contents)(nil)
+	_ verify.Lender = (*Contents)(nil)
+)
 
 // add takes a capture's seals in. Captures are added in the order of their keys.
 func (c *Contents) add(id schema.Identity, seals []Seal) {
@@ -112,6 +115,18 @@ func (c *sealed) info() sink.CaptureInfo {
 // with the part that holds the first event wanted.
 func (c *Contents) Events(ctx context.Context, key schema.Transcript, after uint64, limit int) iter.Seq2[sink.Event, error] {
 	return func(yield func(sink.Event, error) bool) {
+		for e, err := range c.Lend(ctx, key, after, limit) {
+			e.Bytes = bytes.Clone(e.Bytes)
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Lend implements verify.Lender.
+func (c *Contents) Lend(ctx context.Context, key schema.Transcript, after uint64, limit int) iter.Seq2[sink.Event, error] {
+	return func(yield func(sink.Event, error) bool) {
 		one := c.captures[key.Identity]
 		if one == nil {
 			return
@@ -121,11 +136,21 @@ func (c *Contents) Events(ctx context.Context, key schema.Transcript, after uint
 			if errors.Is(err, io.EOF) {
 				return
 			}
-			if !yield(e, err) || err != nil {
+			more := yield(e, err)
+			c.finish(one, key.Session) // its bytes are given back
+			if !more || err != nil {
 				return
 			}
 			after = e.Seq
 		}
+	}
+}
+
+// finish lets go of a session's part that was read to its end.
+func (c *Contents) finish(one *sealed, session uint32) {
+	if l := one.open[session]; l != nil && l.next > l.last {
+		c.close(l)
+		delete(one.open, session)
 	}
 }
 
@@ -160,21 +185,17 @@ func (c *Contents) eventIn(ctx context.Context, one *sealed, session uint32, p n
 		if l, err = c.unpack(ctx, one.id, p); err != nil {
 			return sink.Event{}, err
 		}
-		l.next = p.first
+		l.next, l.last = p.first, p.last
 		one.open[session] = l
 	}
 	if err := l.pass(number); err != nil {
 		return sink.Event{}, err
 	}
-	line, err := l.text.ReadBytes('\n')
+	line, err := l.line()
 	if err != nil {
-		return sink.Event{}, l.broken(err)
+		return sink.Event{}, err
 	}
-	if l.next++; l.next > p.last {
-		c.close(l)
-		delete(one.open, session)
-	}
-	return sink.Event{Seq: number, Bytes: bytes.TrimSuffix(line, []byte{'\n'})}, nil
+	return sink.Event{Seq: number, Bytes: line}, nil
 }
 
 // damage notes an object that cannot be read, once.

@@ -21,6 +21,7 @@ type lines struct {
 	object *remembering
 	*unpacker
 	next uint64 // number of the line that comes next
+	last uint64 // number of the last line
 }
 
 // remembering tells what the store failed with from what the bytes are.
@@ -71,6 +72,7 @@ func (c *Contents) unpack(ctx context.Context, id schema.Identity, p namedPart) 
 type unpacker struct {
 	zip  *zstd.Decoder
 	text *bufio.Reader
+	long []byte // a line longer than text's buffer
 }
 
 func (c *Contents) unpacker(in io.Reader, limit int64) (*unpacker, error) {
@@ -85,7 +87,7 @@ func (c *Contents) unpacker(in io.Reader, limit int64) (*unpacker, error) {
 		if err != nil {
 			return nil, err
 		}
-		u = &unpacker{zip, bufio.NewReaderSize(zip, 64<<10)}
+		u = &unpacker{zip: zip, text: bufio.NewReaderSize(zip, 64<<10)}
 	}
 	if err := u.zip.Reset(in); err != nil {
 		u.zip.Close()
@@ -117,6 +119,23 @@ func (l *lines) pass(number uint64) error {
 		}
 	}
 	return nil
+}
+
+// line reads a line, without its line feed. It is good until the next one is read, or the part is let go of.
+func (l *lines) line() ([]byte, error) {
+	line, err := l.text.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		for l.long = l.long[:0]; errors.Is(err, bufio.ErrBufferFull); line, err = l.text.ReadSlice('\n') {
+			l.long = append(l.long, line...)
+		}
+		l.long = append(l.long, line...)
+		line = l.long
+	}
+	if err != nil {
+		return nil, l.broken(err)
+	}
+	l.next++
+	return line[:len(line)-1], nil
 }
 
 // close lets go of a part.

@@ -29,6 +29,7 @@ func catalogue() *translate.Catalogue {
 // fold folds real recordings again.
 func fold(id schema.Identity, version string) verify.Fold {
 	capture := translate.NewCapture(id, catalogue(), version)
+	capture.Quiet()
 	var events []schema.Event
 	return verify.Fold{
 		Step: func(f *schema.Frame) (_ []schema.Event, err error) {

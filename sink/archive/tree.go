@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math/bits"
 
@@ -24,10 +25,10 @@ func NewTree(size uint64, edge []tlog.Hash) (*Tree, error) {
 
 // Append adds a frame by its leaf (schema.Leaf), which is the datum of a leaf of RFC 6962.
 func (t *Tree) Append(leaf [32]byte) {
-	h := tlog.RecordHash(leaf[:])
+	h := leafHash(leaf)
 	for full := t.size; full&1 == 1; full >>= 1 {
 		last := len(t.edge) - 1
-		h = tlog.NodeHash(t.edge[last], h)
+		h = nodeHash(t.edge[last], h)
 		t.edge = t.edge[:last]
 	}
 	t.edge = append(t.edge, h)
@@ -48,7 +49,21 @@ func (t *Tree) Root() tlog.Hash {
 	}
 	root := t.edge[len(t.edge)-1]
 	for i := len(t.edge) - 2; i >= 0; i-- {
-		root = tlog.NodeHash(t.edge[i], root)
+		root = nodeHash(t.edge[i], root)
 	}
 	return root
+}
+
+// leafHash and nodeHash are tlog.RecordHash and tlog.NodeHash without what those allocate.
+func leafHash(leaf [32]byte) tlog.Hash {
+	var b [1 + sha256.Size]byte // 0x00 ‖ leaf
+	copy(b[1:], leaf[:])
+	return sha256.Sum256(b[:])
+}
+
+func nodeHash(left, right tlog.Hash) tlog.Hash {
+	b := [1 + 2*sha256.Size]byte{0x01}
+	copy(b[1:], left[:])
+	copy(b[1+sha256.Size:], right[:])
+	return sha256.Sum256(b[:])
 }

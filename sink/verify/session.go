@@ -23,7 +23,8 @@ type session struct {
 	given uint64 // events that the fold gave
 	read  uint64 // number of the last event read from the ledger, at most head
 	page  []sink.Event
-	next  int // place in page
+	room  []byte // the page's bytes, where the ledger lends them
+	next  int    // place in page
 
 	looked bool        // behind the head, when the last page was read
 	behind *sink.Event // what stood there
@@ -47,16 +48,25 @@ func (s *session) turn() error {
 	if err := s.proof.ctx.Err(); err != nil {
 		return err
 	}
-	s.page, s.next = s.page[:0], 0
+	s.page, s.room, s.next = s.page[:0], s.room[:0], 0
 	size := 0
 	last := s.head-s.read < pageEvents
 	limit := int(min(pageEvents-1, s.head-s.read)) + 1
-	for e, err := range s.proof.run.o.Ledger.Events(s.proof.ctx, s.key, s.read, limit) {
+	read := s.proof.run.o.Ledger.Events
+	lender, lent := s.proof.run.o.Ledger.(Lender)
+	if lent {
+		read = lender.Lend
+	}
+	for e, err := range read(s.proof.ctx, s.key, s.read, limit) {
 		if err != nil {
 			return err
 		}
+		if lent {
+			e.Bytes = s.keep(e.Bytes)
+		}
 		if e.Seq > s.head {
-			s.looked, s.read, s.behind = true, s.head, &e
+			behind := e
+			s.looked, s.read, s.behind = true, s.head, &behind
 			return nil
 		}
 		s.page, s.read, size = append(s.page, e), e.Seq, size+len(e.Bytes)
@@ -68,6 +78,13 @@ func (s *session) turn() error {
 		s.looked, s.read = true, s.head
 	}
 	return nil
+}
+
+// keep copies lent bytes to where they are good for as long as the page is.
+func (s *session) keep(lent []byte) []byte {
+	from := len(s.room)
+	s.room = append(s.room, lent...)
+	return s.room[from:len(s.room):len(s.room)]
 }
 
 // compare holds the fold's next event of the session against the stored one of its number.

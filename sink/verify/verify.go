@@ -57,6 +57,12 @@ type Ledger interface {
 	Events(ctx context.Context, key schema.Transcript, after uint64, limit int) iter.Seq2[sink.Event, error]
 }
 
+// Lender is what a Ledger may be as well: its events need not be copied one by one.
+type Lender interface {
+	// Lend is Ledger.Events, but that the bytes of an event are good only until the next one is asked for.
+	Lend(ctx context.Context, key schema.Transcript, after uint64, limit int) iter.Seq2[sink.Event, error]
+}
+
 // Fold is the fold of one capture.
 type Fold struct {
 	// Step folds the capture's next frame and gives its events, durable and ephemeral, which are
@@ -95,9 +101,9 @@ type Options struct {
 	Settled func(id schema.Identity) uint64
 	// Progress is called now and then, one call at a time.
 	Progress func(Progress)
-	// Leaf hears of the leaf (schema.Leaf) of each frame whose chain could be made, those of a capture in
-	// their order, of several captures at the same time. It may be nil.
-	Leaf func(id schema.Identity, frame uint64, leaf [32]byte)
+	// Leaves gives what hears of the leaf (schema.Leaf) of each frame of a capture whose chain could be made, in
+	// their order; of several captures at the same time. It may be nil, and give nil.
+	Leaves func(id schema.Identity) func(frame uint64, leaf [32]byte)
 	// Proved is called with every frame that gave durable events, as soon as they are found to be those that
 	// are stored: of each capture in order, until something of it does not agree; of several captures at
 	// once. Its error ends the run. nil: nobody wants to know.

@@ -55,6 +55,9 @@ type fold struct {
 	before  schema.Status // over, before the frame
 }
 
+// Quiet implements translate.Quieter.
+func (x *fold) Quiet() { x.stamp.Quiet() }
+
 // Step implements translate.Fold.
 func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
 	x.stamp.Begin(dst, f)

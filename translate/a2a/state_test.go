@@ -15,7 +15,7 @@ import (
 // All else is saved.
 func TestWhatAFoldLeavesOut(t *testing.T) {
 	require.Equal(t, []string{
-		"Stamp.dst", "Stamp.id", "Stamp.space", "fold.arms", "fold.aside", "fold.body", "fold.events", "fold.frame", "fold.id", "fold.key",
+		"Stamp.dst", "Stamp.id", "Stamp.quiet", "Stamp.space", "fold.arms", "fold.aside", "fold.body", "fold.events", "fold.frame", "fold.id", "fold.key",
 		"fold.reader", "fold.room", "fold.spare",
 	}, translatetest.Unsaved[fold]())
 }

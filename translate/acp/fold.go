@@ -43,6 +43,9 @@ type fold struct {
 	made  int               // messages that were given an id made of this frame
 }
 
+// Quiet implements translate.Quieter.
+func (x *fold) Quiet() { x.stamp.Quiet() }
+
 // Step implements translate.Fold.
 func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
 	x.stamp.Begin(dst, f)

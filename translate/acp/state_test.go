@@ -14,7 +14,7 @@ import (
 
 // All else is saved.
 func TestWhatAFoldLeavesOut(t *testing.T) {
-	require.Equal(t, []string{"Stamp.dst", "Stamp.id", "Stamp.space", "fold.first", "fold.frame", "fold.id", "fold.reader", "fold.version"}, translatetest.Unsaved[fold]())
+	require.Equal(t, []string{"Stamp.dst", "Stamp.id", "Stamp.quiet", "Stamp.space", "fold.first", "fold.frame", "fold.id", "fold.reader", "fold.version"}, translatetest.Unsaved[fold]())
 }
 
 // busy is a fold with something open everywhere: turns, messages with and without ids, replayed history,

@@ -30,6 +30,26 @@ func Properties(t testing.TB, tr translate.Translator, frames []schema.Frame) {
 	ended(t, tr, frames, whole)
 	restored(t, tr, frames)
 	damaged(t, tr, frames)
+	quiet(t, tr, frames, whole)
+}
+
+// quiet folds without ephemeral events: the durable ones and what is open are the same.
+func quiet(t testing.TB, tr translate.Translator, frames []schema.Frame, whole []schema.Event) {
+	t.Helper()
+	fold, other := tr.Fold(testIdentity), tr.Fold(testIdentity)
+	q, ok := fold.(translate.Quieter)
+	if !ok {
+		return
+	}
+	q.Quiet()
+	var events []schema.Event
+	for i := range frames {
+		events = fold.Step(events, &frames[i])
+		other.Step(nil, &frames[i])
+	}
+	durable := slices.DeleteFunc(slices.Clone(whole), func(e schema.Event) bool { return e.Ephemeral })
+	require.Equal(t, string(Encode(durable)), string(Encode(events)))
+	require.Equal(t, other.Open(), fold.Open())
 }
 
 // ended ends the capture without a close frame: its events are well formed too, and nothing is open.

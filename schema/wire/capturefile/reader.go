@@ -29,6 +29,7 @@ type Reader struct {
 	// of lines as an archive has them
 	text     []byte // a frame's, while it is read
 	room     []byte // for the bytes of frames to come
+	made     int    // bytes of room, the last time
 	exchange string // of the frame before
 	journal  string // that stored the frame before
 }

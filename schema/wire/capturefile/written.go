@@ -3,6 +3,7 @@ package capturefile
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/steno-io/steno/schema"
@@ -32,7 +33,7 @@ func (r *Reader) written(line []byte) (f schema.Frame, ok bool) {
 	hasData := true
 	switch {
 	case l.skip(`,"text":"`):
-		r.text = l.text(r.text[:0])
+		r.text = l.text(r.text)
 		f.Data = r.own(r.text)
 	case l.skip(`,"b64":"`):
 		f.Data = l.binary()
@@ -107,16 +108,21 @@ func again(before *string, text []byte) string {
 	return *before
 }
 
-// roomBytes are made at a time for the bytes of many frames; what is larger than a part of it has its own.
-const roomBytes = 32 << 10
+// Room is made at a time for the bytes of many frames: little for the first of a file, which may be short. What is
+// larger than a part of the most has its own.
+const (
+	leastRoom = 2 << 10
+	mostRoom  = 32 << 10
+)
 
 // own copies bytes to where they stay as they are.
 func (r *Reader) own(data []byte) []byte {
-	if len(data) > roomBytes/8 {
+	if len(data) > mostRoom/8 {
 		return append([]byte(nil), data...)
 	}
 	if len(data) >= len(r.room) { // so that no data is not nil
-		r.room = make([]byte, roomBytes)
+		r.made = min(max(2*r.made, leastRoom, 2*len(data)), mostRoom)
+		r.room = make([]byte, r.made)
 	}
 	n := copy(r.room, data)
 	out := r.room[:n:n]
@@ -196,30 +202,34 @@ var special = func() (is [256]bool) {
 
 // text reads a string up to behind its end. It knows the escapes that schema.AppendString writes.
 func (l *cursor) text(dst []byte) []byte {
-	s, start := l.rest, 0
+	s := l.rest
+	dst = slices.Grow(dst[:0], len(s))[:len(s)] // what is read is not longer
+	n := 0
 	for i := 0; i < len(s); {
-		if !special[s[i]] {
+		c := s[i]
+		if !special[c] {
+			dst[n] = c
+			n++
 			i++
 			continue
 		}
-		dst = append(dst, s[start:i]...)
-		if s[i] == '"' {
+		if c == '"' {
 			if !utf8.Valid(s[:i]) {
 				break
 			}
 			l.rest = s[i+1:]
-			return dst
+			return dst[:n]
 		}
 		c, size := unescape(s[i:])
 		if size == 0 {
 			break
 		}
-		dst = append(dst, c)
+		dst[n] = c
+		n++
 		i += size
-		start = i
 	}
 	l.bad = true
-	return dst
+	return dst[:0]
 }
 
 // unescape reads the escape at the front of s; size is 0 if it is none that AppendString writes.
@@ -227,15 +237,8 @@ func unescape(s []byte) (c byte, size int) {
 	if len(s) < 2 || s[0] != '\\' {
 		return 0, 0
 	}
-	switch s[1] {
-	case '"', '\\':
-		return s[1], 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
+	if c = escaped[s[1]]; c != 0 {
+		return c, 2
 	}
 	if len(s) < 6 || s[1] != 'u' || s[2] != '0' || s[3] != '0' || s[4] != '0' && s[4] != '1' {
 		return 0, 0
@@ -246,6 +249,9 @@ func unescape(s []byte) (c byte, size int) {
 	}
 	return (s[4]-'0')<<4 | byte(low), 6
 }
+
+// escaped are the bytes that stand behind a backslash as one letter, by that letter; 0 for any other.
+var escaped = [256]byte{'"': '"', '\\': '\\', 'n': '\n', 'r': '\r', 't': '\t'}
 
 func (l *cursor) binary() []byte {
 	if l.skip(`"`) {
