@@ -254,6 +254,8 @@ func TestRunUsage(t *testing.T) {
 		{"--prompt x --permissions ask --ask-fallback deny -- agent", "give --nats or --context"},
 		{"--prompt x --permissions deny --when-full perhaps -- agent", "--when-full"},
 		{"--prompt x --permissions deny --timeout -1s -- agent", "--timeout"},
+		{"--prompt x --permissions deny --acp-version 3 -- agent", "--acp-version 3: want 1 or 2"},
+		{"--prompt x --permissions deny --acp-version 2 --fs -- agent", "they are version 1's"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			data := t.TempDir()
