@@ -66,7 +66,8 @@ does by itself without asking anybody.
 Versions 1 and 2 of the protocol are offered, and the agent answers with the one
 that is spoken. --fs and --terminal are of version 1, which alone is offered then.
 
-ask: the transcript shows what waits. It is answered over NATS, so it needs --nats:
+ask: the transcript shows what waits. It is answered over NATS: the one that --nats
+names, or that of the steno up which runs on the data directory:
   nats request steno.intervene.NAMESPACE.WORKFLOW.RUN.ACTIVITY.ATTEMPT \
     '{"id":"'$(uuidgen)'","issued_by":"me","kind":{"kind":"RespondToApproval",
       "call_id":"CALL","decision":{"decision":"Approve"},"note":"…"}}'
@@ -135,10 +136,11 @@ func (a *app) runAgent(asking context.Context, command []string, f *runFlags) er
 	o.Stop = stop
 	var line *nats.Conn
 	if o.Permissions.Policy == headless.Ask {
-		if line, err = dial(a.destination()); err != nil {
+		var hangUp func()
+		if line, hangUp, err = a.askLine(asking); err != nil {
 			return fmt.Errorf("run: %w", err)
 		}
-		defer line.Close()
+		defer hangUp()
 	}
 	if err := unlessStopped(asking, stop); err != nil {
 		return a.runEnded(headless.Result{}, err, nil)
@@ -309,9 +311,6 @@ func (a *app) runPermissions(f *runFlags) (p headless.Permissions, err error) {
 	}
 	if p.Deadline = f.deadline; p.Deadline <= 0 {
 		return p, a.badValue(fmt.Errorf("--ask-deadline %s: want more than 0", f.deadline), "ask-deadline")
-	}
-	if !a.remote() {
-		return p, usage("--permissions ask: on which NATS shall it be asked? give --nats or --context")
 	}
 	return p, nil
 }
