@@ -273,10 +273,14 @@ func TestAFrameThatFailsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.Max = 5 << 19
+	hurry, cancel := context.WithCancel(minute(t))
+	r.Report = func(n journal.Notice) {
+		if n.What == journal.Blocked {
+			cancel()
+		}
+	}
 	c := r.open(t, "full")
 	write(t, c, schema.FromAgent, "before")
-	hurry, cancel := context.WithTimeout(minute(t), 50*time.Millisecond)
-	defer cancel()
 	require.ErrorIs(t, c.Write(hurry, schema.FromAgent, began, bytes.Repeat([]byte("x"), 3<<20)), journal.ErrFull)
 	write(t, c, schema.FromClient, "of another side")
 	write(t, c, schema.FromAgent, "behind")
@@ -296,17 +300,21 @@ func TestManyWriters(t *testing.T) {
 	c := r.open(t, "many")
 	end := running(t, c)
 	var writers sync.WaitGroup
+	written := make(chan error, 24)
 	want := map[string]int{`control:{"reason":"eof"}`: 1}
 	for i := range 8 {
 		frame := strings.Repeat(string(rune('a'+i)), 1+i*300_000)
 		want["agent:"+frame] = 3
 		writers.Go(func() {
 			for range 3 {
-				write(t, c, schema.FromAgent, frame)
+				written <- c.Write(t.Context(), schema.FromAgent, began, []byte(frame))
 			}
 		})
 	}
 	writers.Wait()
+	for range 24 {
+		require.NoError(t, <-written)
+	}
 	require.NoError(t, c.Close(began, schema.CloseInfo{}))
 	_, n, err := c.Stored(minute(t))
 	require.NoError(t, err)
