@@ -23,6 +23,7 @@ import (
 	"github.com/steno-io/steno/ingest/tap"
 	"github.com/steno-io/steno/ingest/turns"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/wire/acp"
 )
 
 // maxPrompt is how long a prompt may be, in bytes.
@@ -39,6 +40,7 @@ type runFlags struct {
 	fs          bool
 	terminal    bool
 	timeout     time.Duration
+	acp         int
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -63,7 +65,11 @@ are given; then inside --cwd only. Links and .. do not lead out of it. A command
 a terminal is only started there: it can do what you can. An agent does what it
 does by itself without asking anybody.
 
-ask: the transcript shows what waits. It is answered over NATS, so it needs --nats:
+Versions 1 and 2 of the protocol are offered, and the agent answers with the one
+that is spoken. --fs and --terminal are of version 1, which alone is offered then.
+
+ask: the transcript shows what waits. It is answered over the NATS that --nats names,
+or over the steno up which runs on the data directory:
   steno approve KEY --call CALL        (or --deny; steno approve --help)
 CALL is the agent's id of the tool call, or the request's, which the transcript shows
 as approvalId. Approving is "allow once", and refused where the agent does not offer
@@ -96,6 +102,7 @@ What the agent has started ends with the run.`,
 	p.StringVar(&f.fallback, "ask-fallback", "", "what decides then: deny, allow-once or allow-always (required with ask)")
 	p.BoolVar(&f.fs, "fs", false, "let the agent read and write text files in --cwd through this client")
 	p.BoolVar(&f.terminal, "terminal", false, "let the agent run commands through this client, started in --cwd")
+	p.IntVar(&f.acp, "acp-version", 0, "newest version of the protocol to offer, 1 or 2 (default 2, or 1 with --fs or --terminal)")
 	p.DurationVar(&f.timeout, "timeout", 0, "cancel what has not ended by then (0: never)")
 	f.record.register(cmd)
 	return cmd
@@ -126,12 +133,10 @@ func (a *app) runAgent(asking context.Context, command []string, f *runFlags) er
 	}
 	o.Stop = stop
 	asks := o.Permissions.Policy == headless.Ask
-	if asks { // nobody could answer over what is not there
-		conn, err := dial(a.destination())
-		if err != nil {
+	if asks {
+		if err := a.canAsk(asking); err != nil {
 			return fmt.Errorf("run: %w", err)
 		}
-		conn.Close()
 	}
 	if err := unlessStopped(asking, stop); err != nil {
 		return a.runEnded(headless.Result{}, err, nil)
@@ -201,6 +206,12 @@ func unlessStopped(asking context.Context, stop <-chan struct{}) error {
 
 // runOptions reads the flags.
 func (a *app) runOptions(asking context.Context, stop <-chan struct{}, command []string, f *runFlags) (o headless.Options, err error) {
+	switch {
+	case f.acp < 0 || f.acp > acp.Version2:
+		return o, a.badValue(fmt.Errorf("--acp-version %d: want 1 or 2", f.acp), "acp-version")
+	case f.acp == acp.Version2 && (f.fs || f.terminal):
+		return o, a.badValue(errors.New("--acp-version 2 has no --fs and no --terminal: they are version 1's"), "acp-version")
+	}
 	if o.Prompt, err = a.runPrompt(asking, stop, f); err != nil {
 		return o, err
 	}
@@ -224,7 +235,7 @@ func (a *app) runOptions(asking context.Context, stop <-chan struct{}, command [
 		}
 		o.Command = append([]string{path}, command[1:]...)
 	}
-	o.Version, o.FS, o.Terminal = version, f.fs, f.terminal
+	o.Version, o.FS, o.Terminal, o.ACP = version, f.fs, f.terminal, f.acp
 	if stderr, ok := a.err.(*os.File); ok {
 		o.Stderr = stderr
 	}
@@ -312,9 +323,6 @@ func (a *app) runPermissions(f *runFlags) (p headless.Permissions, err error) {
 	}
 	if p.Deadline = f.deadline; p.Deadline <= 0 {
 		return p, a.badValue(fmt.Errorf("--ask-deadline %s: want more than 0", f.deadline), "ask-deadline")
-	}
-	if !a.remote() {
-		return p, usage("--permissions ask: on which NATS shall it be asked? give --nats or --context")
 	}
 	return p, nil
 }

@@ -233,6 +233,64 @@ func TestRunAsks(t *testing.T) {
 	require.Equal(t, []string{"agent", "decided", "client"}, around)
 }
 
+// Without a NATS of its own a run asks over the steno up of its directory, which is there before it.
+func TestRunAsksOverTheDirectory(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	ask := []string{"--workflow", "mill", "--run", "asked", "--permissions", "ask", "--ask-fallback", "deny", "--ask-deadline", "5m"}
+	_, said, code := steno(t, runCommand(t, data, "How many sacks?", ask...).Args[1:]...)
+	require.Equal(t, exitUnavailable, code)
+	require.Contains(t, said, "nobody can be asked: start steno up --data "+data+" before")
+	require.NotContains(t, said, "mill agent: ready")
+
+	up := startServing(t, "up", "--data", data, "--listen", "127.0.0.1:0")
+	cmd := runCommand(t, data, "How many sacks?", ask...)
+	done := make(chan struct{})
+	var r runResult
+	var stderr string
+	go func() {
+		defer close(done)
+		r, stderr, code = ran(t, cmd)
+	}()
+	require.Eventually(t, func() bool { // the run may not be there yet, nor its agent's question
+		_, _, code := steno(t, "approve", "--data", data, "default/mill/asked/0/1", "--call", "t1")
+		return code == exitOK
+	}, time.Minute, 20*time.Millisecond)
+	<-done
+	require.Zero(t, code, stderr)
+	require.Equal(t, "end_turn", r.StopReason)
+	shown := ok(t, "show", "--data", data, "--json", r.Transcript)
+	require.Contains(t, shown, `"policy":"ask","toolCallId":"t1","offered":[{"optionId":"y","name":"Yes","kind":"allow_once"}],"outcome":{"optionId":"y","outcome":"selected"}`)
+	require.Contains(t, shown, `"confirmedBy":"user"`)
+	up.stop()
+}
+
+// An agent of version 2 is asked in its words, and its conversation recorded as any other.
+func TestRunSpeaksVersion2(t *testing.T) {
+	t.Parallel()
+	const agent = `read -r hello; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"info":{"name":"mill","version":"1"},"capabilities":{}}}'
+read -r new; echo '{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s-1"}}'
+read -r prompt; echo '{"jsonrpc":"2.0","id":2,"result":{"messageId":"u1"}}'
+tell() { echo '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":{"sessionUpdate":'"$1"'}}}'; }
+tell '"state_update","state":"running"'
+tell '"user_message","messageId":"u1","content":[{"type":"text","text":"How many sacks?"}]'
+tell '"agent_message_chunk","messageId":"m1","content":{"type":"text","text":"Fifteen?"}'
+tell '"agent_message","messageId":"m1","content":[{"type":"text","text":"Fourteen."}]'
+tell '"state_update","state":"idle","stopReason":"end_turn"'
+read -r none`
+	data := t.TempDir()
+	r, stderr, code := ran(t, stenoCommand(t.Context(), "run", "--data", data, "--prompt", "How many sacks?", "--permissions", "deny", "--", "sh", "-c", agent))
+	require.Zero(t, code, stderr)
+	require.Equal(t, runResult{Text: "Fourteen.", FinalMessage: "Fourteen.", StopReason: "end_turn", SessionID: "s-1", Transcript: r.Transcript}, r)
+	shown := ok(t, "show", "--data", data, "--json", r.Transcript)
+	require.Contains(t, shown, `"dialect":"2"`)
+	require.Contains(t, shown, `"role":{"role":"Assistant"},"text":"Fourteen."`)
+	require.Equal(t, 1, strings.Count(shown, `"kind":"Stop"`))
+	_, said, code := steno(t, "run", "--data", data, "--prompt", "x", "--permissions", "deny", "--acp-version", "1", "--", "sh", "-c", agent)
+	require.Equal(t, exitRuntime, code)
+	require.Contains(t, said, "this client speaks version 1, the agent answered with version 2")
+}
+
 func TestRunUsage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "prompt")
 	require.NoError(t, os.WriteFile(file, []byte("caf\xe9"), 0o600))
@@ -251,9 +309,10 @@ func TestRunUsage(t *testing.T) {
 		{"--prompt x --permissions ask --nats nats://127.0.0.1:1 -- agent", "give --ask-fallback"},
 		{"--prompt x --permissions ask --ask-fallback ask -- agent", "ask cannot stand in for itself"},
 		{"--prompt x --permissions ask --ask-fallback deny --ask-deadline 0s -- agent", "--ask-deadline"},
-		{"--prompt x --permissions ask --ask-fallback deny -- agent", "give --nats or --context"},
 		{"--prompt x --permissions deny --when-full perhaps -- agent", "--when-full"},
 		{"--prompt x --permissions deny --timeout -1s -- agent", "--timeout"},
+		{"--prompt x --permissions deny --acp-version 3 -- agent", "--acp-version 3: want 1 or 2"},
+		{"--prompt x --permissions deny --acp-version 2 --fs -- agent", "they are version 1's"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			data := t.TempDir()

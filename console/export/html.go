@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -227,7 +226,7 @@ func (d *item) tool(h *htmlPage, k *reading.Tool) {
 	for _, e := range k.Edits {
 		d.Edits = append(d.Edits, edit{
 			Path:    reading.OneLine(e.Path),
-			Words:   "−" + strconv.Itoa(len(e.Removed)) + " +" + reading.Count(len(e.Added), "line"),
+			Words:   e.Words(),
 			Removed: reading.Visible(reading.Marked("- ", e.Removed)), Added: reading.Visible(reading.Marked("+ ", e.Added)),
 		})
 	}

@@ -260,7 +260,10 @@ func (m *markdown) tool(i *reading.Item, k *reading.Tool) {
 		m.ask(&k.Asks[j])
 	}
 	for _, e := range k.Edits {
-		m.block("**edit** " + code(e.Path) + " −" + strconv.Itoa(len(e.Removed)) + " +" + reading.Count(len(e.Added), "line"))
+		m.block("**edit** " + code(e.Path) + " " + e.Words())
+		if e.Did != "" && len(e.Removed)+len(e.Added) == 0 {
+			continue
+		}
 		m.block(fence("diff", reading.Marked("-", e.Removed)+reading.Marked("+", e.Added)))
 	}
 	if output := k.Result(); output != "" {

@@ -2,6 +2,7 @@ package reading
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/steno-io/steno/schema"
@@ -12,13 +13,26 @@ import (
 // Edit is what a tool does to one file.
 type Edit struct {
 	Path    string
+	Did     string   // with the file as a whole, where the agent says so
 	Removed []string // lines, without those at either end that stay as they are
 	Added   []string
 }
 
 // Equal reports whether both do the same.
 func (a Edit) Equal(b Edit) bool {
-	return a.Path == b.Path && slices.Equal(a.Removed, b.Removed) && slices.Equal(a.Added, b.Added)
+	return a.Path == b.Path && a.Did == b.Did && slices.Equal(a.Removed, b.Removed) && slices.Equal(a.Added, b.Added)
+}
+
+// Words say what is done to the file, and how many lines go and come.
+func (e Edit) Words() string {
+	lines := "−" + strconv.Itoa(len(e.Removed)) + " +" + Count(len(e.Added), "line")
+	switch {
+	case e.Did == "":
+		return lines
+	case len(e.Removed)+len(e.Added) == 0:
+		return e.Did
+	}
+	return e.Did + " · " + lines
 }
 
 // Marked is lines of text, each behind a mark.
@@ -38,7 +52,11 @@ func isTool(k *schema.Raw) bool {
 // editsIn reads the edits in a tool's contents; nil if there are none.
 func editsIn(contents jsontree.Value) (edits []Edit) {
 	for part := range contents.Children() {
-		if part.Get("type").Is("diff") {
+		switch {
+		case !part.Get("type").Is("diff"):
+		case part.Get("changes").Kind() == jsontree.Array:
+			edits = append(edits, changesIn(part)...)
+		default:
 			edits = append(edits, editOf(part))
 		}
 	}

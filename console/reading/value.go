@@ -89,8 +89,19 @@ func contents(list jsontree.Value) (text string, ok bool) {
 	return strings.Join(parts, "\n"), len(parts) > 0
 }
 
-// diff tells what a change does to a file, and how the file reads after it.
+// diff tells what a change does to a file, and how the file reads after it; of several files, what is done
+// with each, and the patch that does it.
 func diff(c jsontree.Value) string {
+	if c.Get("changes").Kind() == jsontree.Array {
+		var lines []string
+		for _, e := range changesIn(c) {
+			lines = append(lines, OneLine(e.Path)+"  "+e.Words())
+		}
+		if patch, ok := c.Get("patch").Get("text").Text(); ok {
+			lines = append(lines, strings.TrimRight(patch, "\n"))
+		}
+		return strings.Join(lines, "\n")
+	}
 	path, _ := c.Get("path").Text()
 	after, _ := c.Get("newText").Text()
 	what := "write " + path

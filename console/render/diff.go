@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/steno-io/steno/console/reading"
@@ -14,8 +13,8 @@ import (
 func (r *Renderer) cardEdits(edits []reading.Edit) {
 	for _, e := range edits {
 		r.page.put(dim, "  ± ")
-		r.page.put(plain, fit(reading.OneLine(e.Path), r.page.room(16)))
-		r.page.put(dim, "  −"+strconv.Itoa(len(e.Removed))+" +"+reading.Count(len(e.Added), "line"))
+		r.page.put(plain, fit(reading.OneLine(e.Path), r.page.room(16+columns(e.Did))))
+		r.page.put(dim, "  "+e.Words())
 		r.page.newline()
 		leave := r.page.inside(PartBody)
 		if len(e.Removed) > 0 {

@@ -85,6 +85,16 @@ func TestAToolGoesThroughItsPhases(t *testing.T) {
 	require.Equal(t, 1, tab.Count("[data-tool]"))
 	tab.Shot("completed")
 
+	const patch = "diff --git /w/a.go /w/b.go\nrename from /w/a.go\nrename to /w/b.go\n--- /w/a.go\n+++ /w/b.go\n@@ -7,3 +7,3 @@ func a() {\n seven\n-eight\n+acht\n nine\n"
+	c.Tool("t1b", "Move a.go", consoletest.Object{})
+	c.ToolIs("t1b", "completed", consoletest.Object{"content": []any{consoletest.Object{"type": "diff", "patch": consoletest.Object{"format": "git_patch", "text": patch},
+		"changes": []any{consoletest.Object{"operation": "move", "oldPath": "/w/a.go", "path": "/w/b.go"}, consoletest.Object{"operation": "delete", "path": "/w/<b>c"}}}}})
+	tab.Shows(`[data-tool="t1b"] [data-path="/w/a.go → /w/b.go"] .counts .new`, "moved")
+	tab.Shows(`[data-tool="t1b"] [data-path="/w/a.go → /w/b.go"] .plus`, "+1")
+	tab.Shows(`[data-tool="t1b"] [data-path="/w/a.go → /w/b.go"] [data-line="+"]`, "acht")
+	tab.Shows(`[data-tool="t1b"] [data-path="/w/<b>c"] .counts .new`, "deleted")
+	require.Equal(t, 2, tab.Count(`[data-tool="t1b"] [data-diff]`))
+
 	c.Tool("t2", "Weigh", consoletest.Object{})
 	c.Ask("t2", "Weigh")
 	c.Choose("n")

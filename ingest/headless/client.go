@@ -28,10 +28,10 @@ type client struct {
 
 	// What listen alone uses.
 	reader   jsontree.Reader
-	answer   answer
+	speech   speech            // of the version that the agent has answered with; version 1's until then
 	sessions map[string]uint32 // ordinals of the sessions that were named, by first sight
 
-	answered chan []byte // the answer to the request that waits
+	answered chan reply // to the request that waits; a prompt's is the end of its turn
 
 	turn  context.Context // of what somebody is asked
 	quiet context.CancelFunc
@@ -44,14 +44,21 @@ type client struct {
 	hushed   bool                               // what is asked now is answered cancelled
 	over     bool                               // the story is told: nothing is served any more
 	prompted bool                               // what is said now belongs to the turn
+	accepted bool                               // the agent took the prompt, and its turn goes on
 	open     map[string]context.CancelCauseFunc // the agent's requests that are pending, by id
 	session  Result                             // without its texts
+}
+
+// reply is what has become of a request.
+type reply struct {
+	result []byte // JSON; of a prompt what says how its turn ended
+	err    error
 }
 
 func newClient(o Options, h *host, stdin *os.File) *client {
 	c := &client{
 		options: o, host: h, out: newOutbox(stdin), silent: make(chan struct{}), sessions: map[string]uint32{},
-		asked: -1, answered: make(chan []byte, 1), open: map[string]context.CancelCauseFunc{},
+		speech: &version1{}, asked: -1, answered: make(chan reply, 1), open: map[string]context.CancelCauseFunc{},
 	}
 	c.turn, c.quiet = context.WithCancel(context.Background())
 	return c
@@ -59,14 +66,10 @@ func newClient(o Options, h *host, stdin *os.File) *client {
 
 // tell is the whole story: who we are, a session, one prompt.
 func (c *client) tell(ctx context.Context) error {
-	hello, err := c.request(ctx, acp.MethodInitialize, c.hello())
-	if err == nil {
-		err = gate(hello)
-	}
-	if err != nil {
+	if _, err := c.request(ctx, acp.MethodInitialize, c.hello()); err != nil {
 		return err
 	}
-	made, err := c.request(ctx, acp.MethodSessionNew, c.newSession())
+	made, err := c.request(ctx, acp.MethodSessionNew, c.speech.session(c.options.Cwd))
 	if err != nil {
 		return err
 	}
@@ -78,17 +81,14 @@ func (c *client) tell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	word, known := stopOf(ended)
+	word, err := c.speech.stop(ended)
 	c.mu.Lock()
 	c.session.StopReason = word
 	c.mu.Unlock()
-	if !known {
-		return fmt.Errorf("%w %q", ErrStopReason, cut([]byte(word)))
-	}
-	return nil
+	return err
 }
 
-// request sends a request and waits for its result. Asked to stop, it cancels a turn and waits on, for
+// request sends a request and waits for its result, of a prompt for the end of its turn. Asked to stop, it cancels a turn and waits on, for
 // as long as a cancelled turn may take.
 func (c *client) request(ctx context.Context, method string, params any) (result jsontree.Value, err error) {
 	c.ask(method, params)
@@ -96,25 +96,25 @@ func (c *client) request(ctx context.Context, method string, params any) (result
 	var late <-chan time.Time
 	for {
 		select {
-		case line := <-c.answered:
-			return resultOf(method, line)
+		case r := <-c.answered:
+			return r.value(method)
 		case <-c.silent:
 			select {
-			case line := <-c.answered: // it came before the end
-				return resultOf(method, line)
+			case r := <-c.answered: // it came before the end
+				return r.value(method)
 			default:
 				return result, c.gone(method)
 			}
 		case <-c.out.flood:
-			return result, fmt.Errorf("%w: the agent does not read what it is sent, before %s was answered", ErrFlood, method)
+			return result, fmt.Errorf("%w: the agent does not read what it is sent, %s", ErrFlood, c.when(method))
 		case <-ctx.Done(): // the tap's error says why
-			return result, fmt.Errorf("%w before %s was answered", ErrStopped, method)
+			return result, fmt.Errorf("%w %s", ErrStopped, c.when(method))
 		case <-late:
 			return result, fmt.Errorf("%w: the turn was cancelled, and did not end within %s", ErrStopped, c.options.Cancel)
 		case <-stop:
 			stop = nil
 			if method != acp.MethodSessionPrompt {
-				return result, fmt.Errorf("%w before %s was answered", ErrStopped, method)
+				return result, fmt.Errorf("%w %s", ErrStopped, c.when(method))
 			}
 			c.hush()
 			c.out.send(message{Method: acp.MethodSessionCancel, Params: c.cancelTurn()})
@@ -138,12 +138,26 @@ func (c *client) ask(method string, params any) {
 
 // gone is why an answer will not come.
 func (c *client) gone(method string) error {
+	when := c.when(method)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.failed != nil {
-		return fmt.Errorf("%w, before %s was answered", c.failed, method)
+	switch {
+	case c.failed != nil:
+		return fmt.Errorf("%w, %s", c.failed, when)
+	case c.accepted:
+		return fmt.Errorf("%w in the middle of its turn", ErrGone)
 	}
 	return fmt.Errorf("%w before it answered %s", ErrGone, method)
+}
+
+// when says how far a request has come that is not done.
+func (c *client) when(method string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.accepted {
+		return "before the turn had ended"
+	}
+	return "before " + method + " was answered"
 }
 
 // hush ends all that somebody is asked, now and from now on: it is answered cancelled.
@@ -171,21 +185,20 @@ func (c *client) settle() {
 // result is what the run has brought; nothing listens any more.
 func (c *client) result() Result {
 	r := c.session
-	r.Text, r.FinalMessage = c.answer.all.String(), c.answer.final.String()
+	r.Text, r.FinalMessage = c.speech.said()
 	return r
 }
 
-// resultOf takes the result out of an answer.
-func resultOf(method string, line []byte) (jsontree.Value, error) {
+// value is the result.
+func (r reply) value(method string) (jsontree.Value, error) {
+	if r.err != nil {
+		return jsontree.Value{}, r.err
+	}
 	reader := &jsontree.Reader{}
-	if _, err := reader.Read(line); err != nil {
+	if _, err := reader.Read(r.result); err != nil {
 		return jsontree.Value{}, fmt.Errorf("%w to %s: %w", ErrAnswer, method, err)
 	}
-	v := reader.Root()
-	if e := v.Get("error"); e.Given() {
-		return jsontree.Value{}, fmt.Errorf("%w to %s: %w", ErrAnswer, method, refusal(e))
-	}
-	return v.Get("result"), nil
+	return reader.Root(), nil
 }
 
 // refusal is an error object in words.

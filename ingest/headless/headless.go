@@ -21,8 +21,10 @@ var (
 	ErrVersion = errors.New("protocol version mismatch")
 	// ErrAnswer: the agent answered a request with an error, or with what cannot be read.
 	ErrAnswer = errors.New("the agent's answer")
-	// ErrStopReason: the turn ended for a reason that is none of the protocol's.
+	// ErrStopReason: the turn ended for a reason that is none of the protocol's, or for none.
 	ErrStopReason = errors.New("unknown stop reason")
+	// ErrTurn: the agent says that its turn has failed, as version 2 can.
+	ErrTurn = errors.New("the turn failed")
 	// ErrGone: the agent closed its output before it had answered.
 	ErrGone = errors.New("the agent ended")
 	// ErrStopped: the run was asked to stop, and there was no turn to be cancelled, or it did not end.
@@ -44,6 +46,9 @@ type Options struct {
 	Env     []string // the agent's environment; nil: this process's
 	Stderr  *os.File // where the agent's stderr is passed on to; nil: this process's
 	Version string   // of the client, as it introduces itself
+	// ACP is the newest version of the protocol that is offered, 1 or 2; the agent may answer with an older
+	// one. 0: 2, or 1 with FS or Terminal, which only that has.
+	ACP int
 
 	Prompt      string // valid UTF-8, not empty
 	Permissions Permissions
@@ -72,8 +77,8 @@ type Result struct {
 func (r Result) Completed() bool { return r.StopReason == acp.EndTurn }
 
 // Run has one turn with an agent and returns when the agent and all that it started have ended. The
-// error is nil where the turn has ended for a reason that the protocol knows, whichever; otherwise it
-// wraps one of the sentinels, tap.ErrStart, or is the tap's.
+// error is nil where the turn has ended for a reason that the protocol knows, whichever but a failure;
+// otherwise it wraps one of the sentinels, tap.ErrStart, or is the tap's.
 //
 // Every byte goes through the tap, so that it is kept before it is passed on: a request before it is
 // answered, and the answer before the agent has it.

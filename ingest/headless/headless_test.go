@@ -41,8 +41,10 @@ func TestOutcomes(t *testing.T) {
 		{"keys twice: the last counts", play(`answer {"stopReason":"refusal","stopReason":"end_turn"}`), "end_turn", nil, nil},
 		{"keys differ in their case", play(`answer {"stopReason":"end_turn","StopReason":"refusal"}`), "end_turn", nil, nil},
 
-		{"version 0", []string{"await initialize", `answer {"protocolVersion":0}`}, "", ErrVersion, []string{"speaks version 1", "answered with version 0"}},
-		{"version 2", []string{"await initialize", `answer {"protocolVersion":2}`}, "", ErrVersion, []string{"speaks version 1", "answered with version 2"}},
+		{"version 0", []string{"await initialize", `answer {"protocolVersion":0}`}, "", ErrVersion, []string{"speaks versions 1 and 2", "answered with version 0"}},
+		{"version 3", []string{"await initialize", `answer {"protocolVersion":3}`}, "", ErrVersion, []string{"speaks versions 1 and 2", "answered with version 3"}},
+		{"no version in common", []string{"await initialize", `line {"jsonrpc":"2.0","id":0,"error":{"code":-32022,"message":"Unsupported","data":{"requested":2,"supported":[3,4]}}}`}, "", ErrVersion, []string{"speaks versions 1 and 2", "supports [3,4]"}},
+		{"no version in common, unsaid", []string{"await initialize", "fail -32022 too old"}, "", ErrVersion, []string{"speaks versions 1 and 2", "refuses that: too old (-32022)"}},
 		{"version as text", []string{"await initialize", `answer {"protocolVersion":"1"}`}, "", ErrVersion, []string{`answered with version "1"`}},
 		{"no version", []string{"await initialize", `answer {}`}, "", ErrVersion, []string{"answered with no version"}},
 
@@ -97,9 +99,10 @@ func TestWhatIsAsked(t *testing.T) {
 	require.Equal(t, Result{Text: "Fourteen.", FinalMessage: "Fourteen.", StopReason: "end_turn", SessionID: "s-1", Session: 1}, r)
 	lines := strings.SplitAfter(kept(o).data[schema.FromClient], "\n")
 	require.Len(t, lines, 4)
-	require.JSONEq(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,
+	require.JSONEq(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,
 		"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false},
-		"clientInfo":{"name":"steno","title":"steno run","version":"test"}}}`, lines[0])
+		"clientInfo":{"name":"steno","title":"steno run","version":"test"},
+		"capabilities":{},"info":{"name":"steno","title":"steno run","version":"test"}}}`, lines[0])
 	cwd, err := json.Marshal(o.Cwd)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":`+string(cwd)+`,"mcpServers":[]}}`, lines[1])

@@ -127,27 +127,65 @@ func (c *client) waits() string {
 	return strconv.Itoa(c.asked)
 }
 
-// take gives the answer to the request that waits to who waits.
+// take gives what has become of the request that waits to who waits: of a prompt that the agent only took,
+// when its turn has ended.
 func (c *client) take(id string, v jsontree.Value) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.asked < 0 || id != strconv.Itoa(c.asked) {
 		return
 	}
-	c.asked, c.prompted, c.over = -1, false, c.prompted // a turn that has ended ends the story
-	if session, ok := sessionOf(v.Get("result")); ok && c.method == acp.MethodSessionNew {
-		c.session.SessionID, c.session.Session = session, c.see(session)
+	c.asked = -1
+	result := v.Get("result")
+	r := reply{result: whole(result), err: c.refused(v.Get("error"))}
+	switch {
+	case r.err != nil:
+	case c.method == acp.MethodInitialize:
+		speech, err := negotiate(c.options.offered(), result)
+		if r.err = err; err == nil {
+			c.speech = speech
+		}
+	case c.method == acp.MethodSessionNew:
+		if session, ok := sessionOf(result); ok {
+			c.session.SessionID, c.session.Session = session, c.see(session)
+		}
+	case c.prompted:
+		if r.result = c.speech.answered(result); r.result == nil {
+			c.accepted = true
+			return
+		}
 	}
-	c.answered <- bytes.Clone(v.Raw())
+	c.tellOf(r)
+}
+
+// refused is an answer's error; nil if it has none. c.mu is held.
+func (c *client) refused(e jsontree.Value) error {
+	if !e.Given() {
+		return nil
+	}
+	if c.method == acp.MethodInitialize {
+		if err := refusedVersion(c.options.offered(), e); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w to %s: %w", ErrAnswer, c.method, refusal(e))
+}
+
+// tellOf gives a reply to who waits for it; c.mu is held. A turn that has ended ends the story.
+func (c *client) tellOf(r reply) {
+	c.prompted, c.over = false, c.prompted
+	c.answered <- r
 }
 
 // update hears what is said in the turn; other sessions' text never is the run's.
 func (c *client) update(params jsontree.Value) {
 	c.mu.Lock()
-	ours := c.prompted && params.Get("sessionId").Is(c.session.SessionID)
-	c.mu.Unlock()
-	if ours {
-		c.answer.hear(params.Get("update"))
+	defer c.mu.Unlock()
+	if !c.prompted || !params.Get("sessionId").Is(c.session.SessionID) {
+		return
+	}
+	if end := c.speech.hear(params.Get("update")); end != nil {
+		c.tellOf(reply{result: end})
 	}
 }
 
@@ -180,7 +218,7 @@ func (c *client) serve(id []byte, method string, params jsontree.Value) {
 			c.reply(id)(nil, bad)
 			return
 		}
-		c.later(context.Background(), id, t.wait)
+		c.later(context.Background(), id, t.wait, func() (any, *failure) { return nil, cancelledOnRequest() })
 	default:
 		c.reply(id)(nil, refuse(acp.CodeMethodNotFound, "this client does not advertise the capability serving this method"))
 	}
@@ -191,8 +229,8 @@ func (c *client) reply(id []byte) func(result any, bad *failure) {
 	return func(result any, bad *failure) { c.out.send(message{ID: id, Result: result, Error: bad}) }
 }
 
-// later answers a request when its answer is known, or the agent takes it back.
-func (c *client) later(ctx context.Context, id []byte, answer func(context.Context) (any, *failure)) {
+// later answers a request when its answer is known, or as withdrawn says when the agent takes it back.
+func (c *client) later(ctx context.Context, id []byte, answer func(context.Context) (any, *failure), withdrawn func() (any, *failure)) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	key := string(id)
 	c.mu.Lock()
@@ -219,11 +257,13 @@ func (c *client) later(ctx context.Context, id []byte, answer func(context.Conte
 		delete(c.open, key)
 		c.mu.Unlock()
 		if errors.Is(context.Cause(ctx), errWithdrawn) {
-			result, bad = nil, refuse(acp.CodeCancelled, "cancelled on request")
+			result, bad = withdrawn()
 		}
 		c.reply(id)(result, bad)
 	})
 }
+
+func cancelledOnRequest() *failure { return refuse(acp.CodeCancelled, "cancelled on request") }
 
 // withdraw ends a request that the agent has taken back.
 func (c *client) withdraw(id string) {

@@ -110,14 +110,14 @@ func (c *client) permission(id []byte, params jsontree.Value) {
 	default:
 		q := Question{Request: string(id)}
 		q.Session, _ = params.Get("sessionId").Text()
-		q.CallID = callID(params.Get("toolCall").Get("toolCallId"))
+		call, title := c.speech.about(params)
+		q.CallID, q.Title = callID(call), title
 		q.Once = slices.ContainsFunc(options, func(o option) bool { return o.kind == acp.AllowOnce })
-		q.Title, _ = params.Get("toolCall").Get("title").Text()
-		c.later(c.turn, id, func(ctx context.Context) (any, *failure) { return c.consult(ctx, q, options) })
+		c.later(c.turn, id, func(ctx context.Context) (any, *failure) { return c.consult(ctx, q, options) }, c.speech.withdrawn)
 	}
 }
 
-// callID is the id of a tool call as a transcript has it: a string, or a number by its text.
+// callID is the id of a tool call or a message as a transcript has it: a string, or a number by its text.
 func callID(v jsontree.Value) string {
 	if v.Kind() == jsontree.Number {
 		return string(v.Raw())

@@ -28,13 +28,14 @@ const (
 
 // terminal is a command that runs for the agent, in a process group of its own.
 type terminal struct {
-	cmd    *exec.Cmd
+	leader *group.Leader
 	output *os.File // our end
 	screen *screen
 	exited chan struct{}
-	left   bool          // somebody of its group outlived it; valid once it has exited
-	done   chan struct{} // it has exited, and its output is on the screen
-	copied chan struct{} // nobody can write to its output any more
+	how    syscall.WaitStatus // once it has exited
+	lost   error              // likewise: why nobody knows how
+	done   chan struct{}      // it has exited, and its output is on the screen
+	copied chan struct{}      // nobody can write to its output any more
 }
 
 // create starts a command inside the directory. What the command does then, it does with the rights of
@@ -112,13 +113,13 @@ func startTerminal(cmd *exec.Cmd, limit int) (*terminal, error) {
 		return nil, fmt.Errorf("make pipe: %w", err)
 	}
 	cmd.Stdout, cmd.Stderr = w, w
-	group.Lead(cmd)
-	if err := cmd.Start(); err != nil {
+	leader, err := group.Start(cmd)
+	if err != nil {
 		return nil, errors.Join(err, r.Close(), w.Close())
 	}
 	_ = w.Close() // the command has its own
 	t := &terminal{
-		cmd: cmd, output: r, screen: &screen{limit: limit},
+		leader: leader, output: r, screen: &screen{limit: limit},
 		exited: make(chan struct{}), done: make(chan struct{}), copied: make(chan struct{}),
 	}
 	go func() {
@@ -127,8 +128,7 @@ func startTerminal(cmd *exec.Cmd, limit int) (*terminal, error) {
 	}()
 	go func() {
 		defer close(t.done)
-		_ = cmd.Wait() // how it ended is its state's to say
-		t.left = group.Left(cmd)
+		t.how, t.lost = leader.Exited()
 		close(t.exited)
 		select {
 		case <-t.copied:
@@ -139,23 +139,15 @@ func startTerminal(cmd *exec.Cmd, limit int) (*terminal, error) {
 }
 
 // kill kills the command and all that it has started.
-func (t *terminal) kill() {
-	select {
-	case <-t.exited:
-		if !t.left {
-			return
-		}
-	default:
-	}
-	group.Signal(t.cmd, syscall.SIGKILL)
-}
+func (t *terminal) kill() { t.leader.Signal(syscall.SIGKILL) }
 
 // end kills all and waits for it.
 func (t *terminal) end() {
 	t.kill()
 	<-t.exited
-	t.kill()             // what it started meanwhile
-	_ = t.output.Close() // it was only read
+	t.kill()               // what it started meanwhile
+	_ = t.leader.Release() // what was lost of it, its status says
+	_ = t.output.Close()   // it was only read
 	<-t.done
 }
 
@@ -167,11 +159,12 @@ func (t *terminal) status() object {
 		return nil
 	}
 	status := object{"exitCode": nil, "signal": nil}
-	state, ok := t.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	if ok && state.Signaled() {
-		status["signal"] = unix.SignalName(state.Signal())
-	} else {
-		status["exitCode"] = t.cmd.ProcessState.ExitCode()
+	switch {
+	case t.lost != nil: // neither is known
+	case t.how.Signaled():
+		status["signal"] = unix.SignalName(t.how.Signal())
+	default:
+		status["exitCode"] = t.how.ExitStatus()
 	}
 	return status
 }

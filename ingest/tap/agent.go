@@ -17,16 +17,13 @@ import (
 // tap's, as it would be in its client's: whoever signals the group reaches both.
 type agent struct {
 	cmd                   *exec.Cmd
-	group                 bool
-	left                  bool // somebody of the group outlived it; valid after wait
+	leader                *group.Leader      // of a group of its own; nil: it has none
+	status                syscall.WaitStatus // valid after wait
 	stdin, stdout, stderr *os.File
 }
 
 func start(o Options) (*agent, error) {
-	a := &agent{cmd: exec.Command(o.Command[0], o.Command[1:]...), group: o.Group}
-	if o.Group {
-		group.Lead(a.cmd)
-	}
+	a := &agent{cmd: exec.Command(o.Command[0], o.Command[1:]...)}
 	a.cmd.Dir, a.cmd.Env = o.Dir, o.Env
 	var theirs [3]*os.File
 	var err error
@@ -37,7 +34,11 @@ func start(o Options) (*agent, error) {
 	}
 	if err == nil {
 		a.cmd.Stdin, a.cmd.Stdout, a.cmd.Stderr = theirs[0], theirs[1], theirs[2]
-		err = a.cmd.Start()
+		if o.Group {
+			a.leader, err = group.Start(a.cmd)
+		} else {
+			err = a.cmd.Start()
+		}
 	}
 	for _, f := range theirs {
 		if f != nil {
@@ -64,39 +65,45 @@ func startCode(err error) int {
 }
 
 // wait returns when the agent has exited; how is no error.
-func (a *agent) wait() error {
-	err := a.cmd.Wait()
-	a.left = a.group && group.Left(a.cmd)
-	var exit *exec.ExitError
-	if err == nil || errors.As(err, &exit) {
-		return nil
+func (a *agent) wait() (err error) {
+	if a.leader != nil {
+		a.status, err = a.leader.Exited()
+	} else if err = a.cmd.Wait(); a.cmd.ProcessState != nil {
+		a.status, err = a.cmd.ProcessState.Sys().(syscall.WaitStatus), nil
 	}
-	return fmt.Errorf("wait for agent %q: %w", a.cmd.Path, err)
+	if err != nil {
+		return fmt.Errorf("wait for agent %q: %w", a.cmd.Path, err)
+	}
+	return nil
 }
 
 // signal passes a signal on; an agent that has just gone does not need it.
 func (a *agent) signal(s syscall.Signal) {
-	if a.group {
-		group.Signal(a.cmd, s)
+	if a.leader != nil {
+		a.leader.Signal(s)
 		return
 	}
 	_ = a.cmd.Process.Signal(s)
 }
 
-// sweep kills what an agent that is gone has left of its own group.
-func (a *agent) sweep() {
-	if a.left {
-		group.Signal(a.cmd, syscall.SIGKILL)
+// sweep kills what an agent that is gone has left of its own group, which is not signalled any more then.
+func (a *agent) sweep() error {
+	if a.leader == nil {
+		return nil
 	}
+	a.leader.Signal(syscall.SIGKILL)
+	if err := a.leader.Release(); err != nil {
+		return fmt.Errorf("wait for agent %q: %w", a.cmd.Path, err)
+	}
+	return nil
 }
 
 // result is valid after wait.
 func (a *agent) result() Result {
-	status, ok := a.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	if ok && status.Signaled() {
-		return Result{ExitCode: 128 + int(status.Signal()), Signal: signalName(status.Signal())}
+	if a.status.Signaled() {
+		return Result{ExitCode: 128 + int(a.status.Signal()), Signal: signalName(a.status.Signal())}
 	}
-	return Result{ExitCode: a.cmd.ProcessState.ExitCode()}
+	return Result{ExitCode: a.status.ExitStatus()}
 }
 
 func signalName(s syscall.Signal) string {

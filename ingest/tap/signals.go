@@ -51,7 +51,7 @@ func ends(s os.Signal) bool {
 // Ctrl-C for "at once".
 func (c *conversation) passOn(s syscall.Signal) {
 	fromKeys := s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTSTP
-	if !fromKeys || c.agent.group || !inForeground() {
+	if !fromKeys || c.agent.leader != nil || !inForeground() {
 		c.agent.signal(s)
 	}
 	if s == syscall.SIGTSTP { // the shell waits for its child to stop; SIGCONT wakes both

@@ -116,6 +116,7 @@ func TestWhatCanBeFoundOfAnEvent(t *testing.T) {
 		{&schema.Stop{Reason: schema.StopEndTurn}, nil},
 		{&schema.Raw{Source: "session/update/plan", Value: schema.JSON(`{"entries":["x"]}`)}, nil},
 		{&schema.Raw{Source: "session/update/tool_call", Value: schema.JSON(`{"content":[{"type":"content"},{"newText":"new","type":"diff","path":"p"}]}`)}, search.Texts{"new", "p"}},
+		{&schema.Raw{Source: "session/update/tool_call_update", Value: schema.JSON(`{"content":[{"type":"diff","changes":[{"operation":"move","oldPath":"a","path":"b"}],"patch":{"format":"git_patch","text":"+new"}}]}`)}, search.Texts{"a", "b", "+new"}},
 		{&schema.Raw{Source: "session/update/tool_call", Value: schema.JSON(`[1]`)}, nil},
 		{&schema.Unknown{Name: "New", Value: schema.JSON(`{"kind":"New","text":"x"}`)}, nil},
 	} {

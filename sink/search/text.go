@@ -126,7 +126,8 @@ func (t *Texts) parts(content schema.JSON) {
 	})
 }
 
-// diffs takes the files and texts of the diffs in an update's content.
+// diffs takes the files and texts of the diffs in an update's content; in version 2 of ACP they are changes
+// to files and a patch.
 func (t *Texts) diffs(update schema.JSON) {
 	_ = members(update, func(name string, value jsontext.Value) {
 		if name != "content" {
@@ -141,12 +142,25 @@ func (t *Texts) diffs(update schema.JSON) {
 					isDiff = text(value) == "diff"
 				case "path", "oldText", "newText":
 					said.add(text(value))
+				case "changes":
+					_ = elements(value, func(change jsontext.Value) { said.take(change, "path", "oldPath") })
+				case "patch":
+					said.take(value, "text")
 				}
 			})
 			if isDiff {
 				*t = append(*t, said...)
 			}
 		})
+	})
+}
+
+// take takes the texts of some of an object's members.
+func (t *Texts) take(object jsontext.Value, names ...string) {
+	_ = members(object, func(name string, value jsontext.Value) {
+		if slices.Contains(names, name) {
+			t.add(text(value))
+		}
 	})
 }
 

@@ -215,7 +215,7 @@ func (x *fold) adopt(s *session, t *tool, from *lane) {
 		return
 	}
 	s.live.tools[t.peerID] = t
-	s.live.order = append(s.live.order, t)
+	s.live.keep(t)
 	t.flags &^= from.flags
 }
 

@@ -62,7 +62,7 @@ type lane struct {
 	streams [3]*stream
 	beside  []*stream        // of version 2: others that are open beside those
 	tools   map[string]*tool // by the peer's id, the newest of each
-	order   []*tool
+	order   []*tool          // those that have not ended, by first sight, and some that have
 
 	gathered []*gathered // pieces of what is no message, by first frame
 	state    string      // that the agent said last, where a history is replayed
@@ -82,6 +82,16 @@ type storedKey struct {
 
 func newLane() *lane {
 	return &lane{tools: map[string]*tool{}}
+}
+
+// keep adds a tool to those that may have to be ended. Whenever these come to a power of two, from 16 on,
+// those that have ended leave: each is still found by its id, as long as no other tool has that. When
+// they leave follows from the list alone, so that a restored fold does as the one that was saved.
+func (l *lane) keep(t *tool) {
+	if n := len(l.order); n >= 16 && n&(n-1) == 0 {
+		l.order = slices.DeleteFunc(l.order, func(t *tool) bool { return t.phase.Phase.Ended() })
+	}
+	l.order = append(l.order, t)
 }
 
 // open gives the open messages by first frame.

@@ -47,7 +47,7 @@ func (x *fold) tool(s *session, l *lane, id string, again bool) *tool {
 		next.flags |= translate.Of(schema.FlagIDReused)
 	}
 	l.tools[id] = next
-	l.order = append(l.order, next)
+	l.keep(next)
 	return next
 }
 

@@ -4,6 +4,7 @@ import { el, text } from '../dom.js'
 import { diff } from '../diff.js'
 import { flags } from '../flags.js'
 import { compact, pretty } from '../json.js'
+import { patchOf } from '../patch.js'
 import { membersOf, partsOfValue } from '../readable.js'
 import { oneLine } from '../visible.js'
 import { count, size } from '../when.js'
@@ -104,15 +105,35 @@ export function flagsOf(item) {
   return item.flags.map((f) => el('span.flag', { data: { flag: f }, title: flags[f] ?? 'A flag that this page does not know.' }, f.replaceAll('_', ' ')))
 }
 
-/** change shows what a tool does to a file. @param {import('../json.js').Value} d of type diff */
-export function change(item, name, d) {
+/** changes show what a tool does to files. @param {import('../json.js').Value} d of type diff */
+export function changes(item, name, d) {
+  if (d.get('changes').kind === 'array') return changesOf(item, name, d)
   const path = d.get('path').text ?? ''
   const old = d.get('oldText').text ?? null
-  const { removed, added, hunks } = diff(old, d.get('newText').text ?? '')
+  return [change(item, name, path, old === null ? 'new file' : '', diff(old, d.get('newText').text ?? ''))]
+}
+
+const did = { __proto__: null, add: 'new file', delete: 'deleted', move: 'moved', copy: 'copied' }
+
+// changesOf are those of version 2 of ACP: what is done with each file, and a patch that may tell its lines.
+function changesOf(item, name, d) {
+  const patch = d.get('patch')
+  const files = patchOf(patch.get('format').is('git_patch') ? patch.get('text').text ?? '' : '')
+  return d.get('changes').list().map((c, n) => {
+    const path = c.get('path').text ?? ''
+    const from = c.get('oldPath').text
+    return change(item, name + '.' + n, from === undefined ? path : from + ' → ' + path, did[c.get('operation').text] ?? 'changed', files.get(path))
+  })
+}
+
+// change shows what is done to a file, in words and, where they are known, by its lines.
+function change(item, name, path, words, told) {
+  const { removed, added, hunks } = told ?? {}
   const box = el('div.diff', { data: { diff: true, path: oneLine(path) } },
     el('p.diff-head', null, el('span.path', null, oneLine(path)), el('span.counts', null,
-      old === null ? el('span.new', null, 'new file') : null,
-      el('span.minus', null, '−' + removed), el('span.plus', null, '+' + added))))
+      words !== '' ? el('span.new', null, words) : null,
+      told !== undefined ? [el('span.minus', null, '−' + removed), el('span.plus', null, '+' + added)] : null)))
+  if (told === undefined) return box
   const rows = []
   hunks.forEach((hunk, n) => {
     if (n > 0) rows.push(el('div.gap', { 'aria-hidden': 'true' }, '⋯'))

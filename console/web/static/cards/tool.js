@@ -6,7 +6,7 @@ import { isGiven, scalar } from '../readable.js'
 import { oneLine } from '../visible.js'
 import { span } from '../when.js'
 import { asksOf, decide, largeWords, offered } from './permission.js'
-import { change, excerpt, flagsOf, line, values } from './parts.js'
+import { changes, excerpt, flagsOf, line, values } from './parts.js'
 
 /**
  * stateOf is the card as its events up to a moment make it.
@@ -135,7 +135,7 @@ export function tool(view, item) {
   if (given.length > 0) body.append(el('section.given', { 'aria-label': 'Input' }, given))
   if (s.places.length > 0 && s.edits.length === 0 && !line(s.input).includes(s.places[0])) body.append(el('p.places', null, s.places.map((p) => el('code', null, oneLine(p)))))
   if (s.asks.length > 0) body.append(...asksOf(s.asks, s.phase.phase === 'completed' || s.phase.phase === 'cancelled'))
-  s.edits.forEach((d, n) => body.append(change(item, 'diff.' + n, d)))
+  s.edits.forEach((d, n) => body.append(...changes(item, 'diff.' + n, d)))
   const got = s.output.present ? outputOf(item, s) : []
   if (!says(s.output, s.content)) got.push(...values(item, 'content', listOf(s.content)))
   if (got.length > 0) body.append(el('section.got', { 'aria-label': 'Output', data: { failed: s.failed || undefined } }, got))
