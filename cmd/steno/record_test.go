@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/natstest"
 	"github.com/steno-io/steno/schema/topology"
@@ -262,6 +263,7 @@ func recordCommandIn(t *testing.T, data string, flags ...string) *exec.Cmd {
 
 // process is a steno up that runs beside the test.
 type process struct {
+	data string
 	cmd  *exec.Cmd
 	errs *bytes.Buffer
 }
@@ -271,7 +273,7 @@ func startUp(t *testing.T, data string, flags ...string) *process {
 	if !slices.Contains(flags, "--listen") { // its port may be another test's
 		flags = append(flags, "--listen", "off")
 	}
-	p := &process{cmd: stenoCommand(t.Context(), append([]string{"up", "--data", data}, flags...)...), errs: &bytes.Buffer{}}
+	p := &process{data: data, cmd: stenoCommand(t.Context(), append([]string{"up", "--data", data}, flags...)...), errs: &bytes.Buffer{}}
 	p.cmd.Stderr = p.errs
 	require.NoError(t, p.cmd.Start())
 	return p
@@ -283,9 +285,13 @@ func (p *process) kill(t *testing.T) {
 	_ = p.cmd.Wait() // killed
 }
 
-// stop ends it as an operator does and gives its exit code.
+// stop ends it as an operator does, once it holds the directory, and gives its exit code.
 func (p *process) stop(t *testing.T) int {
 	t.Helper()
+	require.Eventually(t, func() bool { // stopped before, it would say by which signal
+		address, err := holder.Dir(p.data).ReadAddress()
+		return err == nil && address.PID == p.cmd.Process.Pid
+	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	_ = p.cmd.Wait() // its code says it
 	return p.cmd.ProcessState.ExitCode()

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/tables"
 )
@@ -16,7 +18,8 @@ ON CONFLICT (partition) DO UPDATE SET epoch = partitions.epoch + 1 RETURNING epo
 // patience is how long a claim waits for a transaction of the earlier owner before it ends it.
 const patience = 2 * time.Second
 
-// Claim implements sink.Ledger.
+// Claim implements sink.Ledger. It is a transaction though it is one statement: whoever gives a claim up does not
+// commit it, and a statement alone might be carried out late, after another one's claim, whose epoch it would end.
 func (l *Ledger) Claim(ctx context.Context, partition uint32) (sink.Claim, error) {
 	c, err := l.claim(ctx, partition)
 	if err != nil {
@@ -40,7 +43,11 @@ func (l *Ledger) claim(ctx context.Context, partition uint32) (sink.Claim, error
 	defer wg.Wait()
 	defer done()
 	var epoch int64
-	p, err := tables.ScanPosition(conn.QueryRow(ctx, claimSQL, int64(partition)), &epoch)
+	var p sink.Position
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
+		p, err = tables.ScanPosition(tx.QueryRow(ctx, claimSQL, int64(partition)), &epoch)
+		return err
+	})
 	return sink.Claim{Partition: partition, Epoch: uint64(epoch), Position: p}, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/sink"
@@ -81,6 +82,40 @@ func TestDatabaseRestartsWhileStoring(t *testing.T) {
 	s.Wait(k)
 	require.NoError(t, stop())
 	s.Check()
+}
+
+// TestAnAbandonedClaimIsNotMadeLater holds a claim back on its way until its owner has given it up, and another one
+// has claimed.
+func TestAnAbandonedClaimIsNotMadeLater(t *testing.T) {
+	url := pgtest.Database(t)
+	fresh := open(t, url)
+	defer fresh.Close() //nolint:errcheck // it always works
+	p := newProxy(t, pgtest.Address(t, url), nil)
+	old := open(t, pgtest.Through(t, url, p.address)+"&application_name=old")
+	first, err := old.Claim(within(t), 0)
+	require.NoError(t, err)
+	p.freeze()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = old.Claim(ctx, 0)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	claim, err := fresh.Claim(within(t), 0)
+	require.NoError(t, err)
+	require.Equal(t, first.Epoch+1, claim.Epoch)
+	p.thaw()
+	require.NoError(t, old.Close())
+	conn, err := pgx.Connect(within(t), url)
+	require.NoError(t, err)
+	defer conn.Close(within(t))         //nolint:errcheck // the test has what it wants
+	require.Eventually(t, func() bool { // all that was held back has come
+		var n int
+		require.NoError(t, conn.QueryRow(within(t), `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'old'`).Scan(&n))
+		return n == 0
+	}, time.Minute, 10*time.Millisecond)
+	s := ledgertest.NewScript("one")
+	s.Next(0, ledgertest.Raw("x"))
+	_, err = fresh.Store(within(t), sink.Batch{Claim: claim, Position: sink.Position{Seq: 1}, Entries: []sink.Entry{s.Entry(1, s.Record())}})
+	require.NoError(t, err, "nobody else has claimed since")
 }
 
 // TestFrozenOwnerIsDeposed freezes an owner's network in the middle of its transaction, which holds
