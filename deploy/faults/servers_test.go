@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/steno-io/steno/deploy/plain"
+	"github.com/steno-io/steno/schema/freeport"
 )
 
 const (
@@ -49,22 +49,13 @@ func newServers(program, dir string, replicas int, exits *exits) (*servers, erro
 		one := &server{name: fmt.Sprintf("nats-%d", i+1), store: filepath.Join(dir, fmt.Sprintf("store-%d", i+1))}
 		for _, address := range []*string{&one.listen, &one.cluster, &one.monitor} {
 			var err error
-			if *address, err = freeAddress(); err != nil {
+			if *address, err = freeport.Address(); err != nil {
 				return nil, err
 			}
 		}
 		s.all = append(s.all, one)
 	}
 	return s, nil
-}
-
-// freeAddress finds a loopback address that nobody listens on.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return l.Addr().String(), l.Close()
 }
 
 func (s *servers) addresses() (all []string) {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/deploy/outside"
+	"github.com/steno-io/steno/schema/freeport"
 )
 
 // keeping keeps a worker in a slot until the test ends.
@@ -93,7 +94,7 @@ func TestJournalOfAKilledProxyIsDrainedElsewhere(t *testing.T) {
 	var addresses, folders []string
 	for i := range 2 {
 		s := r.slot(fmt.Sprint("proxy", i+1))
-		address, err := freeAddress()
+		address, err := freeport.Address()
 		require.NoError(t, err)
 		data := r.folder(s.name)
 		_, err = s.begin(r, s.name, r.steno("proxy", "--nats", s.line.url(), "--data", data, "--listen", address, "--upstream", upstream.URL, "--peer", peerName))

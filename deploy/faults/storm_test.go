@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/steno-io/steno/schema/freeport"
 	"github.com/steno-io/steno/sink/postgres/pgtest"
 )
 
@@ -156,7 +157,7 @@ func (s *storm) startTaps() {
 	var listen []string
 	for i := range 2 {
 		proxy := s.slot(fmt.Sprint("proxy", i+1))
-		address, err := freeAddress()
+		address, err := freeport.Address()
 		require.NoError(s.t, err)
 		data := s.folder(proxy.name)
 		s.ingest = append(s.ingest, proxy)

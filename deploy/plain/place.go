@@ -3,12 +3,13 @@ package plain
 import (
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/steno-io/steno/schema/freeport"
 )
 
 // addresses gives each service's ports a place on loopback.
@@ -49,7 +50,7 @@ func (a *addresses) here(service, text string) (string, error) {
 		}
 		name := host + ":" + port
 		if a.known[name] == "" {
-			address, err := freeAddress()
+			address, err := freeport.Address()
 			if err != nil {
 				failed = err
 			}
@@ -58,16 +59,6 @@ func (a *addresses) here(service, text string) (string, error) {
 		return a.known[name]
 	})
 	return text, failed
-}
-
-// freeAddress finds a loopback address that nobody listens on.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	address := l.Addr().String()
-	return address, l.Close()
 }
 
 // mounts says where the paths of a container are here.

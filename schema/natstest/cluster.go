@@ -3,7 +3,6 @@ package natstest
 import (
 	"context"
 	"fmt"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
+	"github.com/steno-io/steno/schema/freeport"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/schema/topology/embed"
 )
@@ -78,10 +78,9 @@ func freePorts(t testing.TB, n int) []string {
 	t.Helper()
 	var addresses []string
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		address, err := freeport.Address()
 		require.NoError(t, err)
-		defer l.Close()
-		addresses = append(addresses, l.Addr().String())
+		addresses = append(addresses, address)
 	}
 	return addresses
 }

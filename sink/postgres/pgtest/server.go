@@ -11,10 +11,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/steno-io/steno/schema/freeport"
 )
 
 // server is a PostgreSQL in a directory of its own.
@@ -185,10 +188,13 @@ func (s *server) remove() error {
 }
 
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeport.Address()
 	if err != nil {
 		return 0, err
 	}
-	defer l.Close() //nolint:errcheck // it was only to find a port
-	return l.Addr().(*net.TCPAddr).Port, nil
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(port)
 }
