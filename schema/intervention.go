@@ -203,7 +203,8 @@ func (c Capabilities) Labels() string {
 
 // InterventionInfo is the payload of an intervention frame: what steno said or did in a conversation in
 // somebody's name. It is stored before it is done, so that its place among the frames is its place in the
-// conversation. It was delivered unless another frame of its id follows, with an Outcome.
+// conversation. It was delivered unless another frame of its id follows, with an Outcome; where the record
+// breaks off behind it, with its writer dead, nobody knows.
 type InterventionInfo struct {
 	Intervention
 	// Line is what is written to the peer, without its LF, exactly; empty where it goes another way: as

@@ -56,8 +56,8 @@ func (a *app) attend(ctx context.Context, w *journal.Writer, desk *intervene.Des
 	}
 }
 
-// dialer makes connections that end with what they are for: a tap's end does not wait for a NATS that is
-// silent.
+// dialer makes connections only as long as what they are for goes on: a tap's end waits for a NATS that is
+// silent no longer than attendWithin.
 type dialer func(network, address string) (net.Conn, error)
 
 // Dial implements nats.CustomDialer.
@@ -70,7 +70,7 @@ func (a *app) attendOnce(ctx context.Context, destination string, serve func(con
 	if destination != "" {
 		conn, err := dialWith(destination, nats.SetCustomDialer(dialer(func(network, address string) (net.Conn, error) {
 			return (&net.Dialer{Timeout: attendWithin}).DialContext(ctx, network, address)
-		})))
+		})), nats.Timeout(attendWithin))
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (a *app) attendOnce(ctx context.Context, destination string, serve func(con
 	}
 	connecting, done := context.WithTimeout(ctx, attendWithin)
 	defer done()
-	client, err := a.dir().Connect(connecting, "steno tap")
+	client, err := a.dir().ConnectOr(connecting, "steno tap", func() error { return errNobody }) // an address may outlive its holder
 	if err != nil {
 		return err
 	}

@@ -193,6 +193,14 @@ func (w *overheard) Append(ctx context.Context, from schema.From, at time.Time, 
 	return err
 }
 
+// Control implements tap.Journal.
+func (w *overheard) Control(ctx context.Context, typ schema.FrameType, at time.Time, info any) error {
+	if typ == schema.TypeClose { // whatever the agent has left open, nothing of it can be cancelled any more
+		w.turns.End()
+	}
+	return w.Writer.Control(ctx, typ, at, info)
+}
+
 // unlessStopped is an error if a run was asked to stop before its agent was started.
 func unlessStopped(asking context.Context, stop <-chan struct{}) error {
 	select {

@@ -43,6 +43,8 @@ func TestInterventionsComeThrough(t *testing.T) {
 	_, err = Send(ctx, conn, capture, "miller", cancel("1", ""))
 	require.ErrorIs(t, err, ErrNobody)
 
+	elsewhere, err := conn.SubscribeSync("steno.raw.>")
+	require.NoError(t, err)
 	target := &counter{}
 	desk := NewDesk(Targets{target})
 	for range 2 { // what was answered is remembered over connections
@@ -83,10 +85,16 @@ func TestInterventionsComeThrough(t *testing.T) {
 			require.Contains(t, string(m.Data), `{"error":"`, bad)
 		}
 		require.NoError(t, conn.PublishRequest(schema.InterveneSubject(capture, "miller"), "steno.raw.0.x", []byte(`{"capabilities":true}`)))
+		_, err = Ask(ctx, conn, capture, "miller") // it comes behind that
+		require.NoError(t, err)
 		end()
 		require.NoError(t, <-ended)
 	}
 	require.Len(t, target.got, 1)
+	require.NoError(t, conn.Flush())
+	answers, _, err := elsewhere.Pending()
+	require.NoError(t, err)
+	require.Zero(t, answers, "no answer goes where the asker himself might not write")
 }
 
 func TestOutcomesAreForgottenInTheEnd(t *testing.T) {

@@ -102,6 +102,23 @@ func TestNoPlaceForALine(t *testing.T) {
 	require.Empty(t, j.ours)
 }
 
+// An agent that goes away between the record of a line and the line is told of as such.
+func TestALineThatWasRecordedAndNotWritten(t *testing.T) {
+	t.Parallel()
+	j, inlet := &memory{}, &Inlet{}
+	c := runTapWith(t, Options{Journal: j, Inlet: inlet}, "lines")
+	inlet.opened(t)
+	require.ErrorIs(t, inlet.Say(t.Context(), func() ([]byte, any, error) {
+		c.cancel(errors.New("enough"))
+		<-all(c.stdout) // it is closed when everything has been told to end
+		return []byte("never\n"), "never", nil
+	}), ErrUnwritten)
+	_, err := c.wait()
+	require.Error(t, err)
+	require.Equal(t, []string{`"never"`}, j.ours)
+	require.Empty(t, j.kept(schema.FromAgent))
+}
+
 // However both sides race, each line comes whole, and each once.
 func TestLinesOfOthersRaceTheClients(t *testing.T) {
 	t.Parallel()

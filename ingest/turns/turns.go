@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/wire/acp"
@@ -59,6 +61,14 @@ func (t *Turns) Pass(from schema.From, b []byte) {
 	case schema.FromAgent:
 		t.agent.cut(b, t.fromAgent)
 	}
+}
+
+// End ends all turns: the agent is gone, and has perhaps not ended them itself.
+func (t *Turns) End() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.prompts = nil
+	clear(t.working)
 }
 
 // Session is a session of the connection.
@@ -121,12 +131,15 @@ func (s *side) keep(b []byte) {
 	s.rest = append(s.rest, b...)
 }
 
-// Words without which a line says nothing of turns. A line that has them may say something else.
+// Words without which a line says nothing of turns. A line that has them may say something else. An update
+// says nothing of them in version 1, but an answer may stand beside it in a line, or hold its word.
 var (
 	wordPrompt     = []byte("prompt")
 	wordInitialize = []byte(acp.MethodInitialize)
 	wordState      = []byte(acp.StateUpdate)
 	wordUpdate     = []byte(`"` + acp.MethodSessionUpdate + `"`)
+	wordResult     = []byte(`"result"`)
+	wordError      = []byte(`"error"`)
 )
 
 func (t *Turns) fromClient(line []byte) {
@@ -136,10 +149,13 @@ func (t *Turns) fromClient(line []byte) {
 }
 
 func (t *Turns) fromAgent(line []byte) {
-	update := bytes.Contains(line, wordUpdate)
-	if t.version2 && bytes.Contains(line, wordState) || !update && len(t.prompts)+len(t.hello) > 0 {
+	if t.version2 && bytes.Contains(line, wordState) || len(t.prompts)+len(t.hello) > 0 && mayAnswer(line) {
 		t.read(line, t.said)
 	}
+}
+
+func mayAnswer(line []byte) bool {
+	return !bytes.Contains(line, wordUpdate) || bytes.Contains(line, wordResult) || bytes.Contains(line, wordError)
 }
 
 var bom = []byte("\uFEFF")
@@ -178,11 +194,17 @@ func (t *Turns) asked(v jsontree.Value) {
 		t.hello[key(id)] = true
 	case v.Get("method").Is(acp.MethodSessionPrompt):
 		session := params.Get("sessionId")
-		if name, ok := session.Text(); ok && !t.reader.Lossy() { // else it cannot be said again as it was sent
+		if name, ok := t.name(session); ok {
 			t.see(name)
 			t.prompts = append(t.prompts, prompt{id: key(id), session: name, raw: string(session.Raw())})
 		}
 	}
+}
+
+// name is a session's id; ok is false for one that cannot be said again as it was sent.
+func (t *Turns) name(session jsontree.Value) (name string, ok bool) {
+	name, ok = session.Text()
+	return name, ok && !(t.reader.Lossy() && strings.ContainsRune(name, utf8.RuneError))
 }
 
 func (t *Turns) see(session string) {
@@ -195,7 +217,7 @@ func (t *Turns) see(session string) {
 // said takes what the agent says.
 func (t *Turns) said(v jsontree.Value) {
 	if v.Get("method").Present() {
-		if v.Get("method").Is(acp.MethodSessionUpdate) {
+		if t.version2 && v.Get("method").Is(acp.MethodSessionUpdate) {
 			t.state(v.Get("params"))
 		}
 		return
@@ -221,9 +243,9 @@ func (t *Turns) said(v jsontree.Value) {
 
 // state takes what version 2's agent says of its work.
 func (t *Turns) state(params jsontree.Value) {
-	session, ok := params.Get("sessionId").Text()
+	session, ok := t.name(params.Get("sessionId"))
 	update := params.Get("update")
-	if !ok || !update.Get("sessionUpdate").Is(acp.StateUpdate) || t.reader.Lossy() {
+	if !ok || !update.Get("sessionUpdate").Is(acp.StateUpdate) {
 		return
 	}
 	t.see(session)

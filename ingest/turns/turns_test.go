@@ -75,6 +75,11 @@ func TestWhichTurnIsInProgress(t *testing.T) {
 		{"beside other text", []string{prompts("2", s), "warning: x " + ends("2")}, "", "", "no turn is in progress"},
 		{"a notification", []string{`> {"method":"session/prompt","params":{"sessionId":"s"}}`}, "", "", "no turn is in progress"},
 		{"no UTF-8", []string{prompts("2", "\"s\xff\"")}, "", "", "no turn is in progress"},
+		{"half a character beside its session", []string{prompts("2", `"s","_meta":"\ud83d"`)}, "", s, ""},
+		{"an answer that names an update", []string{prompts("2", s), `{"id":2,"result":{"stopReason":"end_turn","_meta":{"last":"session/update"}}}`}, "", "", "no turn is in progress"},
+		{"an answer beside an update", []string{prompts("2", s), "[" + chunk + "," + ends("2") + "]"}, "", "", "no turn is in progress"},
+		{"a failure behind an update", []string{prompts("2", s), chunk + `{"id":2,"error":{"code":1}}`}, "", "", "no turn is in progress"},
+		{"version 1's state beside an answer", []string{hello, one, prompts("2", s), "[" + works("running") + "," + ends("2") + "]"}, "", "", "no turn is in progress"},
 		{"version 1's state is nothing", []string{hello, one, prompts("2", s), ends("2"), works("running")}, "", "", "no turn is in progress"},
 		{"version 2: accepted", []string{hello, two, prompts("2", s), `{"id":2,"result":{"messageId":"m"}}`}, "", s, ""},
 		{"version 2: refused", []string{hello, two, prompts("2", s), `{"id":2,"error":{"code":1}}`}, "", "", "no turn is in progress"},
@@ -92,6 +97,17 @@ func TestWhichTurnIsInProgress(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTurnsEndWithTheAgent(t *testing.T) {
+	t.Parallel()
+	turns := talk(hello, two, prompts("2", `"s"`), works("running"))
+	turns.End()
+	_, err := turns.Find("s")
+	require.ErrorIs(t, err, ErrStale)
+	turns.talk(works("running"))
+	_, err = turns.Find("s")
+	require.NoError(t, err)
 }
 
 // However the bytes come, the lines are the same.

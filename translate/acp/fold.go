@@ -52,7 +52,9 @@ func (x *fold) Step(dst []schema.Event, f *schema.Frame) []schema.Event {
 	x.frame, x.seq, x.at = f, f.Seq, f.At
 	x.here, x.base, x.made = []schema.Range{{f.Seq, f.Seq}}, 0, 0
 	if x.closed && f.Type != schema.TypeClose { // the end was seen, and it was not the end
-		x.status = schema.StatusOpen
+		if f.Type != schema.TypeIntervention { // steno's own word of what did not reach the agent may come behind its end
+			x.status = schema.StatusOpen
+		}
 		x.base = translate.Of(schema.FlagLate)
 	}
 	x.flags = x.base

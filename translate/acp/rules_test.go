@@ -16,6 +16,22 @@ import (
 	"github.com/steno-io/steno/translate/translatetest"
 )
 
+// What steno says of an intervention that did not reach the agent any more opens nothing again; what the
+// conversation itself says does.
+func TestAnInterventionBehindTheEnd(t *testing.T) {
+	x := newFold(testIdentity, Version)
+	fs := frames(`{"id":1,"method":"session/request_permission","params":{"sessionId":"s1"}}`, "^close",
+		`{"id":"i-1","session":"s1","kind":{"kind":"Cancel"},"outcome":{"outcome":"StaleTarget"}}`, update("plan", ""))
+	fs[2].From, fs[2].Type, fs[2].End = schema.FromControl, schema.TypeIntervention, schema.EndNone
+	var status []schema.Status
+	for i := range fs {
+		events := x.Step(nil, &fs[i])
+		status = append(status, x.About(1).Status)
+		require.Equal(t, i >= 2, events[len(events)-1].Has(schema.FlagLate))
+	}
+	require.Equal(t, []schema.Status{schema.StatusOpen, schema.StatusEnded, schema.StatusEnded, schema.StatusOpen}, status)
+}
+
 func update(variant, members string) string {
 	return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"` + variant + `"` + members + `}}}`
 }
