@@ -103,8 +103,9 @@ func check(from schema.From, frame []byte) error {
 }
 
 // Close ends the capture: how stands in its last frame, and no frame is taken any more. An empty reason is
-// schema.ReasonEOF. What is not published yet, Run still publishes, and then ends. A second Close does
-// nothing; without one, whoever publishes the journal when the program is gone says so in its stead.
+// schema.ReasonEOF. It waits for a Write that waits for room. What is not published yet, Run still publishes,
+// and then ends. A second Close does nothing; without one, whoever publishes the journal when the program is
+// gone says so in its stead.
 func (c *Capture) Close(at time.Time, how schema.CloseInfo) error {
 	if how.Exchange != "" {
 		return fmt.Errorf("close capture %s: it is no exchange", c.journal.Head().Identity)

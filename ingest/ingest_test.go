@@ -225,6 +225,24 @@ func TestRecover(t *testing.T) {
 	require.Len(t, r.stored(t, named("alive")), 2, "the others are recovered all the same")
 }
 
+// What another process has published while Recover waited for it may be deleted by then.
+func TestRecoverPassesOverWhatIsGone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.open(t, "gone")
+	require.NoError(t, c.journal.Close())
+	release, err := journal.Claim(r.Site.Dir, c.journal.Head().ID)
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() { done <- r.Recover(minute(t)) }()
+	require.ErrorIs(t, <-r.retried, journal.ErrClaimed)
+	require.NoError(t, os.Remove(c.Journal()))
+	require.NoError(t, release())
+	require.NoError(t, <-done)
+	err = c.Run(minute(t))
+	require.ErrorIs(t, err, os.ErrNotExist, "it does not wait for what does not come back")
+}
+
 // Two programs that name a capture alike make two captures.
 func TestATakenIdentity(t *testing.T) {
 	t.Parallel()

@@ -36,9 +36,9 @@ func (s Site) publish(ctx context.Context, path string, head journal.Head, using
 	}
 }
 
-// hopeless tells the failures that no other try mends.
+// hopeless tells the failures that no other try mends; fs.ErrNotExist is of a journal that was deleted.
 func hopeless(err error) bool {
-	return errors.Is(err, journal.ErrDamaged) || errors.Is(err, publish.ErrSubject) || errors.Is(err, publish.ErrUnstorable) ||
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, journal.ErrDamaged) || errors.Is(err, publish.ErrSubject) || errors.Is(err, publish.ErrUnstorable) ||
 		errors.Is(err, topology.ErrBlob)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"time"
 
 	"github.com/steno-io/steno/ingest/journal"
@@ -58,5 +59,9 @@ func (s Site) recover(ctx context.Context, info journal.Info) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return s.publish(ctx, info.Path, info.Head, func(*publish.Publisher) {})
+	err = s.publish(ctx, info.Path, info.Head, func(*publish.Publisher) {})
+	if _, gone := os.Lstat(info.Path); errors.Is(err, fs.ErrNotExist) && errors.Is(gone, fs.ErrNotExist) {
+		return nil // another process has published it, and it was deleted for want of room
+	}
+	return err
 }

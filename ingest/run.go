@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
 	"github.com/steno-io/steno/ingest/publish"
@@ -17,12 +16,23 @@ import (
 // never be stored; what is not stored then waits in the journal, for Recover or another Run. Only one may
 // go on at a time.
 func (c *Capture) Run(ctx context.Context) error {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	syncing, stop := context.WithCancel(ctx)
 	synced := make(chan error, 1)
-	go func() { synced <- c.journal.Run(syncing) }()
+	go func() {
+		err := c.journal.Run(syncing)
+		if err != nil {
+			fail(err)
+		}
+		synced <- err
+	}()
 	err := c.publish(ctx)
 	stop()
-	if err = errors.Join(err, <-synced); err != nil {
+	if failed := <-synced; !errors.Is(err, failed) {
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
 		return fmt.Errorf("run capture %s: %w; what is not stored waits in %s", c.journal.Head().Identity, err, c.Journal())
 	}
 	return nil
@@ -53,16 +63,13 @@ func (c *Capture) Stored(ctx context.Context) (id schema.Identity, frame uint64,
 	if c.site.Conn == nil {
 		return asked, 0, fmt.Errorf("wait for %s: %w: its site has no connection", asked, ErrUnpublished)
 	}
-	file, err := os.Stat(c.Journal())
-	if err != nil {
-		return asked, 0, fmt.Errorf("wait for %s: %w", asked, err)
-	}
+	end := uint64(c.journal.Size())
 	var spent *publish.Publisher // it has ended before all was stored
 	for {
 		publisher, ended, changed := c.feed.now()
 		switch {
 		case publisher != nil && publisher != spent:
-			captures, err := publisher.Stored(ctx, uint64(file.Size()))
+			captures, err := publisher.Stored(ctx, end)
 			for id, frame := range captures {
 				if err == nil {
 					return id, frame, nil

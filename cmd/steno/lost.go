@@ -76,11 +76,12 @@ func (s *session) lost(ctx context.Context) (lost []lostFrames, err error) {
 // what is wrong with it.
 func (s *session) lastFrame(ctx context.Context, id schema.Identity) (uint64, error) {
 	var m topology.Message
+	var there bool
 	err := s.patient(ctx, func() (err error) {
-		m, _, err = topology.Last(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions))
+		m, there, err = topology.Last(ctx, s.js, topology.Raw, schema.RawSubject(id, s.info.Partitions))
 		return err
 	})
-	if err != nil {
+	if err != nil || !there {
 		return 0, err
 	}
 	f, err := schema.FrameFromHeader(m.Header, nil)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/steno-io/steno/console/api"
 	"github.com/steno-io/steno/console/proof"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/verify"
 )
@@ -108,6 +110,33 @@ func TestWhatIsSealedIsNotWhatIsProved(t *testing.T) {
 	got := s.proves(key)
 	require.Nil(t, got.Sealed)
 	require.Equal(t, "verified", got.Verdict)
+}
+
+// What an archive has and cannot be read is no difference.
+func TestFramesInAnArchiveThatIsAway(t *testing.T) {
+	p := newPipeline(t)
+	key := p.finished("oats", "run")
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	by := p.Prover()
+	by.Stream.Returned = func(context.Context, schema.Identity, uint64, uint64) iter.Seq2[schema.Frame, error] {
+		return func(yield func(schema.Frame, error) bool) {
+			yield(schema.Frame{}, fmt.Errorf("%w: %w", topology.ErrReturned, topology.ErrAway))
+		}
+	}
+	s := p.serve(api.Options{Prover: by})
+	require.Equal(t, "verified", s.proves(key).Verdict, "they are still there")
+
+	key = p.finished("oats", "away")
+	require.NoError(t, topology.WriteReturned(ctx, p.js, key.Identity, topology.Returned{Frame: 3}))
+	subject := schema.RawSubject(key.Identity, p.Info.Partitions)
+	first, ok, err := topology.First(ctx, p.js, topology.Raw, subject)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.NoError(t, topology.Purge(ctx, p.js, topology.Raw, subject, first.Seq+1, func(topology.Message) error { return nil }))
+	a := s.get(path(key) + "/verify")
+	require.Equal(t, http.StatusServiceUnavailable, a.StatusCode, a.body)
+	require.Contains(t, a.body, "these frames are in an archive")
 }
 
 // prover gives reports when it is told to.

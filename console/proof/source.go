@@ -1,9 +1,11 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
@@ -31,9 +33,26 @@ type Source struct {
 func (s *Source) Prove(ctx context.Context, id schema.Identity) (verify.Report, error) {
 	stream := s.Stream
 	stream.Of = id
-	return verify.Run(ctx, verify.Options{
+	var unread error // why an archive did not give what was given back: nothing is known of those frames
+	if returned := stream.Returned; returned != nil {
+		stream.Returned = func(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error] {
+			return func(yield func(schema.Frame, error) bool) {
+				for f, err := range returned(ctx, id, first, last) {
+					unread = cmp.Or(unread, err)
+					if !yield(f, err) {
+						return
+					}
+				}
+			}
+		}
+	}
+	report, err := verify.Run(ctx, verify.Options{
 		Frames: stream, Ledger: one{s.Ledger, id}, NewFold: Folds(s.Catalogue), MaxFindings: maxFindings,
 	})
+	if err == nil && unread != nil {
+		return verify.Report{}, fmt.Errorf("prove %s: %w", id, unread)
+	}
+	return report, err
 }
 
 // Stand is how far a capture has come: while it is the same one, nothing was added to the capture.

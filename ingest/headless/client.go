@@ -88,8 +88,8 @@ func (c *client) tell(ctx context.Context) error {
 	return err
 }
 
-// request sends a request and waits for its result, of a prompt for the end of its turn. Asked to stop, it cancels a turn and waits on, for
-// as long as a cancelled turn may take.
+// request sends a request and waits for its result, of a prompt for the end of its turn. Asked to stop, it
+// cancels a turn and waits on, for as long as a cancelled turn may take.
 func (c *client) request(ctx context.Context, method string, params any) (result jsontree.Value, err error) {
 	c.ask(method, params)
 	stop := c.options.Stop

@@ -86,7 +86,7 @@ func (s *Series) Begin(ctx context.Context) (w *Writer, end func(), err error) {
 	if s.ended {
 		return nil, nil, fmt.Errorf("begin in a series of journals: %w", ErrClosed)
 	}
-	if p := s.present; p != nil && (p.w.size() >= s.o.Rotate || p.w.hasFailed()) {
+	if p := s.present; p != nil && (p.w.Size() >= s.o.Rotate || p.w.hasFailed()) {
 		s.retire()
 	}
 	if s.present == nil {

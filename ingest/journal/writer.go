@@ -49,8 +49,8 @@ func (w *Writer) Path() string { return w.path }
 // Ended is closed once the journal is closed, and its lock given back.
 func (w *Writer) Ended() <-chan struct{} { return w.ended }
 
-// size is how long the journal is, in bytes.
-func (w *Writer) size() int64 {
+// Size is how long the journal is, in bytes: all that was appended stands before it.
+func (w *Writer) Size() int64 {
 	w.turn <- struct{}{}
 	defer w.give()
 	return w.end

@@ -20,6 +20,14 @@ type step struct {
 	do func(context.Context) error
 }
 
+// within makes the change, and waits for it no longer than answerWithin: the client library waits for as long
+// as the caller's context lasts, if that has an end.
+func (s step) within(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	return s.do(ctx)
+}
+
 // Plan lists what Apply would do, in its order; nothing if the streams are as they should be. An
 // error wraps ErrPartitions if they were made with another number of partitions.
 func Plan(ctx context.Context, js jetstream.JetStream, c Config) ([]Change, error) {
@@ -32,8 +40,12 @@ func Plan(ctx context.Context, js jetstream.JetStream, c Config) ([]Change, erro
 }
 
 // unansweredTries bounds how often Apply asks for one change whose answer does not come, as that of a
-// cluster that is just forming may not: each try waits as long as the client library does, 5 s.
-const unansweredTries = 5
+// cluster that is just forming may not. Each try waits answerWithin; where nobody is there to be asked, which
+// is known at once, the next one waits for noneAfter.
+const (
+	unansweredTries = 5
+	noneAfter       = 250 * time.Millisecond
+)
 
 // Apply creates what is missing, mends what has drifted, and lists what it did. It may be repeated,
 // and be run by several processes at once. A change that nobody answers may have been made: Apply looks,
@@ -56,6 +68,12 @@ func Apply(ctx context.Context, js jetstream.JetStream, c Config) (done []Change
 		if err == nil || !isUnanswered(err) || ctx.Err() != nil || tries == unansweredTries {
 			return done, err
 		}
+		if errors.Is(err, nats.ErrNoResponders) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(noneAfter):
+			}
+		}
 	}
 }
 
@@ -63,7 +81,7 @@ func Apply(ctx context.Context, js jetstream.JetStream, c Config) (done []Change
 func carryOut(ctx context.Context, steps []step, before []Change) (done []Change, perhaps *Change, err error) {
 	done = before
 	for _, s := range steps {
-		if err := s.do(ctx); err != nil {
+		if err := s.within(ctx); err != nil {
 			return done, &s.Change, fmt.Errorf("apply topology: %s: %w", s.Change, err)
 		}
 		done = append(done, s.Change)

@@ -16,8 +16,9 @@ func Watch(ctx context.Context, kv jetstream.KeyValue, keys string, options ...j
 	ctx, stop := context.WithCancelCause(ctx)
 	late := time.AfterFunc(answerWithin, func() { stop(context.DeadlineExceeded) })
 	watch, err := kv.Watch(ctx, keys, options...)
-	if !late.Stop() && err == nil { // it was taken, and ended at once
-		err = ctx.Err()
+	if !late.Stop() { // it was taken too late: late ends it, if it has not yet
+		stop(context.DeadlineExceeded)
+		err = context.Cause(ctx)
 	}
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {

@@ -43,6 +43,17 @@ func TestTheLastMessageIsAskedForAgain(t *testing.T) {
 	require.EqualValues(t, 2, asked.Load())
 }
 
+// A caller's time is not all spent on one answer that does not come.
+func TestApplyAsksAgainWithinItsContext(t *testing.T) {
+	t.Parallel()
+	s := natstest.StartWith(t, natstest.Options{Bare: true})
+	var asked atomic.Int64
+	js := lossy(t, s, func(subject string) bool { return strings.Contains(subject, ".STREAM.CREATE.") && asked.Add(1) == 1 })
+	_, err := topology.Apply(deadline(t), js, topology.Config{})
+	require.NoError(t, err)
+	require.Greater(t, asked.Load(), int64(1))
+}
+
 func TestAWatchThatNobodyAnswersEnds(t *testing.T) {
 	t.Parallel()
 	ctx := deadline(t)

@@ -61,7 +61,7 @@ function pathOf(s) {
   for (const [all, octal, letter] of s.slice(1, -1).matchAll(/\\([0-7]{3})|\\(.)|[^\\]+/gs)) {
     if (octal !== undefined) bytes.push(parseInt(octal, 8))
     else if (letter !== undefined) bytes.push(plain[letter] ?? letter.charCodeAt(0))
-    else bytes.push(...new TextEncoder().encode(all))
+    else for (const b of new TextEncoder().encode(all)) bytes.push(b) // as arguments they may be too many
   }
   return new TextDecoder().decode(new Uint8Array(bytes))
 }
