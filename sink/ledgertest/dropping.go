@@ -67,7 +67,7 @@ func prompts(s *Script, n int) schema.Record {
 }
 
 // counting is what the event says before which there are n.
-func counting(n int) string { return fmt.Sprintf("count%d", n) }
+func counting(n int) string { return fmt.Sprintf("counted count%d", n) }
 
 func dropping(t *testing.T, b *bench) {
 	s, other := NewScript("one"), NewScript("two")
@@ -151,7 +151,7 @@ func droppedAgain(t *testing.T, b *bench) {
 	forger := NewScript("one")
 	_ = prompts(forger, 5)
 	for n := range 5 {
-		forger.Next(1, Prompt(fmt.Sprintf("count%d", n+5+n/2)))
+		forger.Next(1, Prompt(counting(n+5+n/2)))
 	}
 	forged := forger.Record()
 	out = b.store(s, forged)
@@ -333,6 +333,9 @@ func droppedBeside(t *testing.T, b *bench) {
 	}
 	close(stored)
 	require.NoError(t, <-done)
+	stats, err := b.Stats(ctx())
+	require.NoError(t, err)
+	require.NotZero(t, stats.Dropped)
 	b.index()
 	b.foundOnce(s, 100)
 }
