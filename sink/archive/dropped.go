@@ -12,7 +12,8 @@ import (
 
 // Bounds of what is kept of archives that were read.
 const (
-	recentBytes    = 64 << 20 // of unpacked lines, passed by at most one part
+	recentBytes    = 64 << 20 // of unpacked lines and where they are, passed by at most one part
+	lineBytes      = 24       // that it takes to say where a line is
 	recentListings = 4096     // parts of captures
 )
 
@@ -21,7 +22,7 @@ const (
 type Dropped struct {
 	open     func(ctx context.Context, d sink.Dropped) (Store, error)
 	listings *recent[captureIn, []sealedFile]
-	parts    *recent[partOf, []byte]
+	parts    *recent[partOf, [][]byte] // line by line: a reader may begin anywhere
 }
 
 // captureIn is a capture in an archive.
@@ -38,7 +39,7 @@ type partOf struct {
 
 // NewDropped makes a reader. open gives the archive that has a piece, and is asked each time.
 func NewDropped(open func(ctx context.Context, d sink.Dropped) (Store, error)) *Dropped {
-	return &Dropped{open: open, listings: newRecent[captureIn, []sealedFile](recentListings), parts: newRecent[partOf, []byte](recentBytes)}
+	return &Dropped{open: open, listings: newRecent[captureIn, []sealedFile](recentListings), parts: newRecent[partOf, [][]byte](recentBytes)}
 }
 
 // Events is a sink.Sealed. Each event is held against the digest that the ledger has kept of it, whatever the
@@ -60,26 +61,25 @@ func (r *Dropped) Events(ctx context.Context, d sink.Dropped, from uint64) iter.
 				fail(err)
 				return
 			}
-			for number := first; len(lines) > 0 && number <= d.Last; number++ {
-				line, rest, _ := bytes.Cut(lines, []byte{'\n'})
-				if lines = rest; number < next {
-					continue
-				}
-				if !d.Is(number, line) {
-					fail(fmt.Errorf("event %d is not the one that was dropped, in archive %s: %w", number, store, sink.ErrOther))
+			for _, line := range lines[next-first:] {
+				if next > d.Last {
 					return
 				}
-				if !yield(sink.Event{Seq: number, Bytes: bytes.Clone(line)}, nil) {
+				if !d.Is(next, line) {
+					fail(fmt.Errorf("event %d is not the one that was dropped, in archive %s: %w", next, store, sink.ErrOther))
 					return
 				}
-				next = number + 1
+				if !yield(sink.Event{Seq: next, Bytes: bytes.Clone(line)}, nil) {
+					return
+				}
+				next++
 			}
 		}
 	}
 }
 
-// part gives the lines of the part that has an event, and the number of the first.
-func (r *Dropped) part(ctx context.Context, a Archived, key schema.Transcript, number uint64) (first uint64, lines []byte, err error) {
+// part gives the lines of the part that has an event, that one's among them, and the number of the first.
+func (r *Dropped) part(ctx context.Context, a Archived, key schema.Transcript, number uint64) (first uint64, lines [][]byte, err error) {
 	in := captureIn{a.Store.String(), key.Identity}
 	known, ok := r.listings.get(in)
 	f := partWith(known, key.Session, number)
@@ -96,10 +96,12 @@ func (r *Dropped) part(ctx context.Context, a Archived, key schema.Transcript, n
 	if lines, ok := r.parts.get(name); ok {
 		return f.First, lines, nil
 	}
-	if lines, err = a.unpack(ctx, key.Identity, f.File); err != nil {
+	text, err := a.unpack(ctx, key.Identity, f.File)
+	if err != nil {
 		return 0, nil, err
 	}
-	r.parts.put(name, lines, len(lines))
+	lines = bytes.Split(text[:len(text)-1], []byte{'\n'}) // as many as its seal says
+	r.parts.put(name, lines, len(text)+len(lines)*lineBytes)
 	return f.First, lines, nil
 }
 

@@ -113,7 +113,8 @@ func dropping(t *testing.T, b *bench) {
 	require.NoError(t, err)
 	require.Nil(t, page.Hits[0].Dropped, "the other capture's")
 	hit := page.Hits[1]
-	require.Equal(t, [3]uint64{1, 3, 3}, [3]uint64{hit.Dropped.First, hit.Dropped.Last, hit.Seq})
+	require.Equal(t, [3]uint64{3, 3, 3}, [3]uint64{hit.Dropped.First, hit.Dropped.Last, hit.Seq}, "with no digest but its own")
+	require.NoError(t, hit.Dropped.Check())
 	require.True(t, hit.Dropped.Is(3, want[2]))
 	require.Equal(t, line, hit.Summary)
 	require.Equal(t, At(3), hit.At)
@@ -333,6 +334,9 @@ func droppedBeside(t *testing.T, b *bench) {
 	}
 	close(stored)
 	require.NoError(t, <-done)
+	stats, err := b.Stats(ctx())
+	require.NoError(t, err)
+	require.NotZero(t, stats.Dropped)
 	b.index()
 	b.foundOnce(s, 100)
 }

@@ -16,6 +16,8 @@ import (
 const (
 	droppedSQL = `SELECT ` + tables.DroppedColumns + ` FROM steno.dropped d WHERE d.transcript = $1 AND d.last >= $2 AND d.first <= $2
 ORDER BY d.last LIMIT 1`
+	droppedAloneSQL = `SELECT $2::bigint, $2::bigint, d.archive, d.seal, substr(d.digests, (($2 - d.first) * 32 + 1)::int, 32)
+FROM steno.dropped d WHERE d.transcript = $1 AND d.last >= $2 AND d.first <= $2 ORDER BY d.last LIMIT 1`
 
 	holdSQL        = `UPDATE steno.partitions SET epoch = epoch WHERE partition = $1 AND epoch = $2`
 	findSessionSQL = `SELECT t.id, t.head, t.dropped FROM steno.transcripts t JOIN steno.captures c ON c.id = t.capture
@@ -29,7 +31,11 @@ WHERE c.key = $1 AND t.session = $2`
 
 // dropped gives the piece that an event was dropped with; nil if it was not.
 func dropped(ctx context.Context, db querier, transcript, seq int64, key schema.Transcript) (*sink.Dropped, error) {
-	d, err := tables.ScanDropped(db.QueryRow(ctx, droppedSQL, transcript, seq), key)
+	return droppedIn(db.QueryRow(ctx, droppedSQL, transcript, seq), key)
+}
+
+func droppedIn(row pgx.Row, key schema.Transcript) (*sink.Dropped, error) {
+	d, err := tables.ScanDropped(row, key)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

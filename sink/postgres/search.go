@@ -152,5 +152,5 @@ func (s source) Event(p tables.Place) ([]byte, error) {
 
 // Dropped implements tables.Source.
 func (s source) Dropped(p tables.Place, key schema.Transcript) (*sink.Dropped, error) {
-	return dropped(s.ctx, s.tx, p.Transcript, p.Seq, key)
+	return droppedIn(s.tx.QueryRow(s.ctx, droppedAloneSQL, p.Transcript, p.Seq), key)
 }

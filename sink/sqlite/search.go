@@ -266,8 +266,8 @@ func (s source) Event(p tables.Place) ([]byte, error) {
 
 // Dropped implements tables.Source.
 func (s source) Dropped(p tables.Place, key schema.Transcript) (*sink.Dropped, error) {
-	return droppedWith(s.tx.QueryRowContext(s.ctx, `SELECT `+tables.DroppedColumns+` FROM dropped d
-WHERE d.transcript = ? AND d.last >= ? AND d.first <= ? ORDER BY d.last LIMIT 1`, p.Transcript, p.Seq, p.Seq), key)
+	return droppedWith(s.tx.QueryRowContext(s.ctx, `SELECT ?2, ?2, d.archive, d.seal, substr(d.digests, (?2 - d.first) * 32 + 1, 32)
+FROM dropped d WHERE d.transcript = ?1 AND d.last >= ?2 AND d.first <= ?2 ORDER BY d.last LIMIT 1`, p.Transcript, p.Seq), key)
 }
 
 // saying adds the condition that a search in a transcript finds something.

@@ -73,7 +73,8 @@ type Source interface {
 	Summary(transcript int64) (sink.Summary, error)
 	// Event gives an event's bytes; sink.ErrNotFound if there is none.
 	Event(p Place) ([]byte, error)
-	// Dropped gives the piece that an event was dropped with; nil if it was not.
+	// Dropped tells in which archive an event is that was dropped, as a piece of it alone: a page may have hundreds, and
+	// the digests of a whole piece are 128 KiB. nil if it was not.
 	Dropped(p Place, key schema.Transcript) (*sink.Dropped, error)
 }
 

@@ -22,6 +22,10 @@ type Dropper interface {
 // transaction.
 const maxPiece = 4 << 20
 
+// together is how long what is old enough waits at most for what will soon be: it goes in one piece then. A transcript
+// that was said slowly would lie in thousands, each of which is looked for when it is read.
+const together = 24 * time.Hour
+
 // through is a ledger that reads what it has dropped in the archives that have it.
 type through struct {
 	Ledger
@@ -82,8 +86,10 @@ func (k *Keeper) drop(ctx context.Context, c *sink.CaptureInfo, n *known, now ti
 		return nil
 	case err == nil && !d.left:
 		n.dropped = d.seal.Last
-	case err == nil && !d.soon && d.old.After(n.dropAgain):
-		n.dropAgain = d.old
+	case err == nil && !d.soon && !d.old.IsZero():
+		if then := d.old.Add(min(k.o.Drop/10, together)); then.After(n.dropAgain) {
+			n.dropAgain = then
+		}
 	}
 	return err
 }
