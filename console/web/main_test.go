@@ -27,8 +27,14 @@ var (
 // site serves the page over the pipeline that the tests share: what one records, no other sees.
 func site(t testing.TB) *consoletest.Site {
 	t.Helper()
+	return operated(t, nil)
+}
+
+// operated is a site that lets operators intervene.
+func operated(t testing.TB, operators api.Operators) *consoletest.Site {
+	t.Helper()
 	p := pipeline().For(t, fmt.Sprintf("n%d", sites.Add(1)))
-	return p.Serve(api.Options{Web: web.Handler(), Namespaces: []string{p.Namespace}})
+	return p.Serve(api.Options{Web: web.Handler(), Namespaces: []string{p.Namespace}, Operators: operators})
 }
 
 // alone serves the page over a pipeline of its own.

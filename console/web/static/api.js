@@ -1,4 +1,5 @@
-// What the server is asked: pages of the list, of hits, of events and frames. The live stream is in stream.js.
+// What the server is asked: pages of the list, of hits, of events and frames; and what it is told. The live stream is in
+// stream.js.
 
 /** Fault is an answer that is an error, or none at all: code is the API's, or 'unreachable'. */
 export class Fault extends Error {
@@ -23,11 +24,26 @@ export async function json(path, signal) {
   return JSON.parse(await text(path, signal))
 }
 
-/** ask asks for a path; an answer that is an error is thrown as a Fault. */
-export async function ask(path, signal) {
+const answered = 30_000 // ms within which what is sent has its answer: the server takes 15 s at most
+
+/** post sends a value in the name that a token has, and gives the answer, parsed. */
+export async function post(path, token, value) {
+  const bytes = String.fromCharCode(...new TextEncoder().encode(token)) // a header has no other characters
+  const r = await ask(path, AbortSignal.timeout(answered), {
+    method: 'POST', headers: { Authorization: 'Bearer ' + bytes, 'Content-Type': 'application/json' }, body: JSON.stringify(value),
+  })
+  try {
+    return await r.json()
+  } catch {
+    throw new Fault('unreachable', 'The answer was cut.')
+  }
+}
+
+/** ask asks for a path; an answer that is an error is thrown as a Fault. @param {RequestInit} [how] more than that it reads */
+export async function ask(path, signal, how) {
   let r
   try {
-    r = await fetch(path, { signal, cache: 'no-store', credentials: 'same-origin' })
+    r = await fetch(path, { signal, cache: 'no-store', credentials: 'same-origin', ...how })
   } catch (e) {
     if (e.name === 'AbortError') throw e
     throw new Fault('unreachable', 'The server does not answer.')

@@ -1,5 +1,6 @@
 // A transcript's heading: what it is, how it stands, and what can be done with all of it.
 
+import { Cancel } from './cancel.js'
 import { button, el, setData } from './dom.js'
 import { Proof } from './proof.js'
 import { copy as copyText } from './status.js'
@@ -12,9 +13,10 @@ export function head(view) {
   const title = el('h1', { dir: 'auto' })
   const badge = el('span.badge')
   const proof = new Proof(view)
+  const cancel = new Cancel(view)
   const facts = el('p.facts')
   const records = button('records', 'Show all records, those too that other items say already', () => view.showRecords(!view.records), 'all records')
-  const actions = el('div.actions', { role: 'group', 'aria-label': 'Of this transcript' }, el('span', { data: { slot: 'verify' } }, proof.button), el('span', { data: { slot: 'cancel' } }), records)
+  const actions = el('div.actions', { role: 'group', 'aria-label': 'Of this transcript' }, el('span', { data: { slot: 'verify' } }, proof.button), el('span', { data: { slot: 'cancel' } }, cancel.button), records)
   const copy = button('copy', 'Copy the key', () => copyText(view.key, 'Key copied.'), 'copy')
   const update = () => {
     const s = view.model.summary
@@ -34,6 +36,7 @@ export function head(view) {
     set(counts, (view.model.seen > s.events ? '' : count(s.frames, 'frame') + ', ') + count(Math.max(s.events, view.model.seen), 'event'))
     const end = view.fold.last || Date.parse(s.last_at)
     proof.update()
+    cancel.update()
     set(took, s.first_at && !Number.isNaN(end) ? span(Math.max(0, end - Date.parse(s.first_at))) : '')
   }
   const s = view.model.summary
@@ -46,7 +49,7 @@ export function head(view) {
     ...Object.entries(s.labels ?? {}).map(([k, v]) => el('span.label', null, oneLine(k) + '=' + oneLine(v))),
     s.unaccounted ? el('span.bad', null, count(s.unaccounted, 'frame') + ' unaccounted for') : '',
     el('span.key', null, el('code', { title: view.key }, view.key), copy))
-  return { nodes: [el('div.title-line', null, el('a.back', { href: '/', title: 'All transcripts (u)', 'aria-label': 'All transcripts' }, '‹'), title, badge, actions), facts, proof.line], update, close: () => proof.close() }
+  return { nodes: [el('div.title-line', null, el('a.back', { href: '/', title: 'All transcripts (u)', 'aria-label': 'All transcripts' }, '‹'), title, badge, actions), facts, proof.line, cancel.line, cancel.dialog], update, close: () => proof.close() }
 }
 
 function set(e, words) {
