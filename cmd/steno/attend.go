@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,9 +69,13 @@ func (d dialer) Dial(network, address string) (net.Conn, error) { return d(netwo
 // long in coming.
 func (a *app) attendOnce(ctx context.Context, destination string, serve func(context.Context, *nats.Conn) error) error {
 	if destination != "" {
-		conn, err := dialWith(destination, nats.SetCustomDialer(dialer(func(network, address string) (net.Conn, error) {
-			return (&net.Dialer{Timeout: attendWithin}).DialContext(ctx, network, address)
-		})), nats.Timeout(attendWithin))
+		options := []nats.Option{nats.Timeout(attendWithin)}
+		if !strings.HasPrefix(destination, contextPrefix) { // a context may lead through a proxy, by a dialer of its own
+			options = append(options, nats.SetCustomDialer(dialer(func(network, address string) (net.Conn, error) {
+				return (&net.Dialer{Timeout: attendWithin}).DialContext(ctx, network, address)
+			})))
+		}
+		conn, err := dialWith(destination, options...)
 		if err != nil {
 			return err
 		}

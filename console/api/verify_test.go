@@ -112,31 +112,41 @@ func TestWhatIsSealedIsNotWhatIsProved(t *testing.T) {
 	require.Equal(t, "verified", got.Verdict)
 }
 
-// What an archive has and cannot be read is no difference.
+// What an archive has and cannot be read is no difference. What it has damaged is one, and so is what nobody gave back.
 func TestFramesInAnArchiveThatIsAway(t *testing.T) {
 	p := newPipeline(t)
 	key := p.finished("oats", "run")
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	by := p.Prover()
+	why := topology.ErrAway
 	by.Stream.Returned = func(context.Context, schema.Identity, uint64, uint64) iter.Seq2[schema.Frame, error] {
 		return func(yield func(schema.Frame, error) bool) {
-			yield(schema.Frame{}, fmt.Errorf("%w: %w", topology.ErrReturned, topology.ErrAway))
+			yield(schema.Frame{}, fmt.Errorf("%w: %w", topology.ErrReturned, why))
 		}
 	}
 	s := p.serve(api.Options{Prover: by})
 	require.Equal(t, "verified", s.proves(key).Verdict, "they are still there")
 
 	key = p.finished("oats", "away")
-	require.NoError(t, topology.WriteReturned(ctx, p.js, key.Identity, topology.Returned{Frame: 3}))
 	subject := schema.RawSubject(key.Identity, p.Info.Partitions)
 	first, ok, err := topology.First(ctx, p.js, topology.Raw, subject)
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.NoError(t, topology.Purge(ctx, p.js, topology.Raw, subject, first.Seq+1, func(topology.Message) error { return nil }))
+	missing := func() {
+		t.Helper()
+		got := s.proves(key)
+		require.Equal(t, "differs", got.Verdict)
+		require.Equal(t, [2]any{verify.Unreadable, uint64(1)}, [2]any{got.Findings[0].Problem, got.Findings[0].Frame})
+	}
+	missing()
+	require.NoError(t, topology.WriteReturned(ctx, p.js, key.Identity, topology.Returned{Frame: 3}))
 	a := s.get(path(key) + "/verify")
 	require.Equal(t, http.StatusServiceUnavailable, a.StatusCode, a.body)
 	require.Contains(t, a.body, "these frames are in an archive")
+	why = verify.ErrDamaged
+	missing()
 }
 
 // prover gives reports when it is told to.

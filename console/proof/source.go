@@ -1,11 +1,9 @@
 package proof
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
@@ -28,29 +26,20 @@ type Source struct {
 
 // Prove folds a capture's frames from the first one, and compares each event that the ledger has as of the call,
 // byte for byte. It reads this capture alone, and ends when ctx does. What the ledger does not have yet is lag:
-// then the report's head has more raw frames than folded ones. What does not agree is a finding; an error means
-// that something could not be read.
+// then the report's head has more raw frames than folded ones. What does not agree is a finding, and so are frames that
+// are missing, and an archive that is damaged; an error means that something could not be read.
 func (s *Source) Prove(ctx context.Context, id schema.Identity) (verify.Report, error) {
 	stream := s.Stream
 	stream.Of = id
-	var unread error // why an archive did not give what was given back: nothing is known of those frames
-	if returned := stream.Returned; returned != nil {
-		stream.Returned = func(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error] {
-			return func(yield func(schema.Frame, error) bool) {
-				for f, err := range returned(ctx, id, first, last) {
-					unread = cmp.Or(unread, err)
-					if !yield(f, err) {
-						return
-					}
-				}
-			}
-		}
+	back := &returned{js: stream.JS, read: stream.Returned}
+	if stream.Returned != nil {
+		stream.Returned = back.frames
 	}
 	report, err := verify.Run(ctx, verify.Options{
 		Frames: stream, Ledger: one{s.Ledger, id}, NewFold: Folds(s.Catalogue), MaxFindings: maxFindings,
 	})
-	if err == nil && unread != nil {
-		return verify.Report{}, fmt.Errorf("prove %s: %w", id, unread)
+	if err == nil && back.away != nil {
+		return verify.Report{}, fmt.Errorf("prove %s: %w", id, back.away)
 	}
 	return report, err
 }

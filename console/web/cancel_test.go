@@ -200,11 +200,18 @@ func TestATurnIsCancelled(t *testing.T) {
 	require.Len(t, r.all(), 5, "each once")
 	require.Len(t, ids, 5)
 
+	// Who is refused then is not told that nothing was done.
 	tab.Click(`dialog[open] [data-action="forget"]`)
 	tab.There(field("token"))
 	require.Equal(t, 0, webtest.Eval[int](tab, `Object.keys(sessionStorage).filter((k) => k === "steno.token").length`))
+	tab.Press("nobody's token")
+	tab.Press(webtest.Enter)
+	tab.Shows(`dialog[open] [data-cancel="unauthorized"]`, "does not know that token. Whether it was done before is not known.")
+	require.True(t, webtest.Eval[bool](tab, `document.querySelector("[data-field=reason]").readOnly`), "it is the same one")
+	require.Len(t, r.all(), 5)
 	tab.Click(`dialog[open] [data-action="close"]`)
 	tab.Gone("dialog[open]")
+	tab.Shows(below("unauthorized"), "Whether it was done before is not known.")
 	c.Stop("cancelled")
 	c.Close()
 	tab.There(`body[data-connection="ended"]`)

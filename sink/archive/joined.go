@@ -8,6 +8,7 @@ import (
 
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink/verify"
 )
 
 // Joined is captures' frames wherever they are: what the stream does not have any more comes from the
@@ -96,7 +97,8 @@ func (j Joined) gone(ctx context.Context, id schema.Identity, err error) uint64 
 }
 
 // Between gives a capture's frames from first to last, all of them, out of the archive. An error wraps
-// topology.ErrReturned, and topology.ErrAway where the archive cannot be read now.
+// topology.ErrReturned, and topology.ErrAway where the archive cannot be read now, or verify.ErrDamaged where it
+// does not have what its seals say.
 func (j Joined) Between(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error] {
 	return func(yield func(schema.Frame, error) bool) {
 		fail := func(err error) {
@@ -116,6 +118,9 @@ func (j Joined) Between(ctx context.Context, id schema.Identity, first, last uin
 		}
 		next := first
 		for f, err := range (Archived{Telling(store)}).Frames(ctx, id, first) {
+			if err != nil && !StoreFailed(err) {
+				err = fmt.Errorf("%w: %w", verify.ErrDamaged, err)
+			}
 			if err != nil {
 				fail(err)
 				return

@@ -12,6 +12,9 @@ import (
 	"github.com/steno-io/steno/schema/topology"
 )
 
+// ErrDamaged marks an archive that was read, and does not have what its seals say.
+var ErrDamaged = errors.New("the archive is damaged")
+
 // Stream gives the frames of STENO_RAW.
 type Stream struct {
 	JS         jetstream.JetStream
@@ -20,7 +23,7 @@ type Stream struct {
 	// Of is the one capture that is wanted; zero: all.
 	Of schema.Identity
 	// Returned gives, from first to last, frames that the stream does not have any more since they were
-	// archived; nil: nobody has them.
+	// archived; nil: nobody has them. Its error wraps ErrDamaged where they are not as they were archived.
 	Returned func(ctx context.Context, id schema.Identity, first, last uint64) iter.Seq2[schema.Frame, error]
 }
 

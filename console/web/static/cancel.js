@@ -15,7 +15,7 @@ export class Cancel {
     this.view = view
     this.live = false
     this.asks = 0 // the answer to the last one counts
-    this.cancel = null // the one that was pressed for: {id, reason}, the reason once it may have been sent
+    this.cancel = null // the one that was pressed for: {id, reason, perhaps}, the reason once it may have been sent; perhaps: it may have been done
     this.sending = false
     this.told = null // what was said last: [state, mark, words, and what stands behind them]
     this.button = button('cancel', 'Cancel what the agent is doing now', () => this.press(), 'cancel')
@@ -77,7 +77,7 @@ export class Cancel {
   // press is another cancel, unless one is on its way.
   press() {
     if (!this.sending) {
-      this.cancel = { id: newID(), reason: undefined }
+      this.cancel = { id: newID(), reason: undefined, perhaps: false }
       this.reason.value = ''
       this.tell(null)
     }
@@ -135,21 +135,26 @@ export class Cancel {
   }
 
   done(outcome) {
+    this.cancel.perhaps = false
     this.dialog.close()
     this.tell(...(outcomes[outcome.outcome] ?? other)(outcome))
   }
 
   failed(e) {
-    if (e.code === 'unauthorized') return this.refused(e.code, 'This server does not know that token. Nothing was done.')
-    if (e.code === 'no_interventions') return this.refused(e.code, ['Nobody may intervene here, and nothing was done: steno’s ', operators(), ' names the file that says who may, a name and a token a line.'])
-    if (!(e instanceof Fault) || e.passes || e.status >= 500) return this.tell('unanswered', '!', 'No answer came: whether it was done is not known. Trying again is the same cancel, which is done once.')
-    this.cancel.reason = undefined // it was refused before it was sent on
-    this.tell('failed', '!', 'It was not done: ' + oneLine(e.message))
+    const { perhaps } = this.cancel // what refuses this try says nothing of one before, whose answer did not come
+    if (e.code === 'unauthorized') return this.refused(e.code, 'This server does not know that token. ' + (perhaps ? unknown : 'Nothing was done.'))
+    if (e.code === 'no_interventions') return this.refused(e.code, [perhaps ? 'Nobody may intervene here now. ' + unknown + ' Steno’s ' : 'Nobody may intervene here, and nothing was done: steno’s ', operators(), ' names the file that says who may, a name and a token a line.'])
+    if (!(e instanceof Fault) || e.passes || e.status >= 500) {
+      this.cancel.perhaps = true
+      return this.tell('unanswered', '!', 'No answer came: whether it was done is not known. Trying again is the same cancel, which is done once.')
+    }
+    if (!perhaps) this.cancel.reason = undefined // it was refused before it was sent on
+    this.tell('failed', '!', (perhaps ? unknown + ' This time it was refused: ' : 'It was not done: ') + oneLine(e.message))
   }
 
   // refused asks for another token.
   refused(state, words) {
-    this.cancel.reason = undefined
+    if (!this.cancel.perhaps) this.cancel.reason = undefined
     this.askToken('')
     this.tell(state, '!', words)
     this.token.focus()
@@ -159,7 +164,7 @@ export class Cancel {
   closed() {
     const at = this.button.hidden ? this.view.scroller : this.button
     at.focus({ preventScroll: true })
-    if (this.told?.[0] === 'unauthorized') this.told = null
+    if (this.told?.[0] === 'unauthorized' && !this.cancel.perhaps) this.told = null
     if (this.line.hidden) this.showTold()
   }
 
@@ -181,7 +186,7 @@ export class Cancel {
     at.append(el('span.mark', { 'aria-hidden': 'true' }, mark === '' ? '' : mark + ' '), said, ...more)
     if (asks) return
     say(said.textContent)
-    if (state === 'unanswered') at.append(' ', button('again', 'Try again: it is the same cancel', () => this.open(), 'try again'))
+    if (this.cancel.perhaps) at.append(' ', button('again', 'Try again: it is the same cancel', () => this.open(), 'try again'))
   }
 }
 
@@ -196,6 +201,8 @@ const outcomes = {
 }
 
 const other = (o) => ['failed', '?', 'The answer was: ' + oneLine(String(o.outcome))]
+
+const unknown = 'Whether it was done before is not known.'
 
 const operators = () => el('code', null, '--operators')
 

@@ -111,10 +111,14 @@ func (o Own) Deliver(ctx context.Context, i schema.Intervention) schema.Outcome 
 		return schema.Stale("%v", err)
 	}
 	i.Session = session.ID
+	info := schema.InterventionInfo{Intervention: i}
 	kept, done := context.WithTimeout(ctx, Patience)
 	defer done()
-	if err := o.Journal.Control(kept, schema.TypeIntervention, time.Now(), schema.InterventionInfo{Intervention: i}); err != nil {
+	if err := o.Journal.Control(kept, schema.TypeIntervention, time.Now(), info); err != nil {
 		return schema.Stale("it cannot be recorded: %v", err)
+	}
+	if _, err := o.Turns.Find(session.ID); err != nil { // it has ended while this waited for its place in the record
+		return recordOutcome(ctx, o.Journal, info, schema.Stale("%v", err))
 	}
 	o.Cancel()
 	return schema.Applied()

@@ -19,9 +19,10 @@ import (
 
 // journal keeps interventions, and fails when it is told to.
 type journal struct {
-	mu     sync.Mutex
-	kept   []schema.InterventionInfo
-	broken error
+	mu        sync.Mutex
+	kept      []schema.InterventionInfo
+	broken    error
+	meanwhile func() // what happens while an intervention waits for its place; nil: nothing
 }
 
 func (j *journal) Append(context.Context, schema.From, time.Time, []byte) error { return nil }
@@ -29,6 +30,9 @@ func (j *journal) Append(context.Context, schema.From, time.Time, []byte) error 
 func (j *journal) Control(_ context.Context, typ schema.FrameType, _ time.Time, info any) error {
 	if typ != schema.TypeIntervention {
 		return nil
+	}
+	if j.meanwhile != nil {
+		j.meanwhile()
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -129,6 +133,14 @@ func TestCancelOfOnesOwnTurn(t *testing.T) {
 	require.Equal(t, 1, cancelled)
 	require.Len(t, j.kept, 1)
 	require.Empty(t, j.kept[0].Line, "its own client says it")
+	j.meanwhile = func() { seen.Pass(schema.FromAgent, []byte(`{"id":2,"result":{"stopReason":"end_turn"}}`+"\n")) }
+	late := schema.Stale("no turn is in progress")
+	require.Equal(t, late, own.Deliver(t.Context(), cancel("late", "")))
+	require.Equal(t, 1, cancelled)
+	require.Len(t, j.kept, 3)
+	require.Equal(t, &late, j.kept[2].Outcome, "the record says so")
+	j.meanwhile = nil
+	seen.Pass(schema.FromClient, []byte(prompt+"\n"))
 	j.broken = errors.New("no space")
 	require.Contains(t, own.Deliver(t.Context(), cancel("3", "")).Detail, "no space")
 	require.Equal(t, 1, cancelled)
