@@ -187,6 +187,9 @@ func TestCallsInTheWordsOfTheConversation(t *testing.T) {
 		"0.1 JSON-RPC": {"/", `{"jsonrpc":"2.0","id":1,"method":"tasks/sendSubscribe","params":{}}`, "",
 			"/", `{"jsonrpc":"2.0","id":"i","method":"tasks/cancel","params":{"id":"t-1"}}`,
 			"/", `{"jsonrpc":"2.0","id":"i","method":"tasks/send","params":{"id":"t-1","sessionId":"c-1","message":{"role":"user","parts":[{"type":"text","text":"Go on"}]}}}`},
+		"0.3 JSON-RPC, served by a peer of 1.0": {"/rpc", `{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{"message":{"messageId":"m","role":"user","parts":[]}}}`, "",
+			"/rpc", `{"jsonrpc":"2.0","id":"i","method":"CancelTask","params":{"id":"t-1"}}`,
+			"/rpc", `{"jsonrpc":"2.0","id":"i","method":"SendMessage","params":{"configuration":{"returnImmediately":true},"message":{"messageId":"ID","taskId":"t-1","contextId":"c-1","role":"ROLE_USER","parts":[{"text":"Go on"}]}}}`},
 		"1.0 REST": {"/oats/message:stream?A2A-Version=1.0&api_key=geheim&x=1", `{"message":{}}`, "1.0",
 			"/oats/tasks/t-1:cancel?A2A-Version=1.0&api_key=geheim", `{}`,
 			"/oats/message:send?A2A-Version=1.0&api_key=geheim", `{"configuration":{"returnImmediately":true},"message":{"messageId":"ID","taskId":"t-1","contextId":"c-1","role":"ROLE_USER","parts":[{"text":"Go on"}]}}`},
@@ -196,8 +199,8 @@ func TestCallsInTheWordsOfTheConversation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, b := startMill(t), newBook(t)
-			p := start(t, b, m.URL)
+			m, b, served := startMill(t), newBook(t), strings.Contains(name, "served")
+			p := start(t, b, m.URL, func(o *Options) { o.ServeV03 = served })
 			converse(t, p, c.path, c.body, "A2A-Version", c.version)
 			task := p.Tasks()[0]
 			require.Equal(t, schema.Applied(), p.Intervene(t.Context(), task, injects("i", "Go on")))
@@ -210,6 +213,7 @@ func TestCallsInTheWordsOfTheConversation(t *testing.T) {
 			require.Equal(t, strings.Contains(c.said, `"ID"`), infos[0].MessageID == mID)
 			require.Equal(t, schema.Applied(), p.Intervene(t.Context(), task, cancels("i")))
 			require.Equal(t, c.cancelPath, m.last().path)
+			require.Equal(t, served || c.version != "", m.last().header.Get("A2A-Version") == "1.0")
 			require.JSONEq(t, c.cancel, m.last().body)
 			require.NotContains(t, b.all(), "geheim")
 		})
@@ -292,29 +296,34 @@ func TestWhatCannotBeRecordedIsNotDone(t *testing.T) {
 	p := start(t, b, m.URL)
 	converse(t, p, "/", sending)
 	task := p.Tasks()[0]
-	said := 0
-	b.before = func(_ context.Context, _ int, e entry) error {
-		if e.typ == schema.TypeIntervention {
-			if said++; said == 2 {
-				return nil
-			}
-			return errors.New("no space")
-		}
-		if said == 2 && e.Chan == schema.ChanRequest {
-			return errors.New("no space left")
-		}
-		return nil
+	set := func(to func()) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		to()
 	}
+	said := 0
+	set(func() {
+		b.before = func(_ context.Context, _ int, e entry) error {
+			if e.typ == schema.TypeIntervention {
+				if said++; said == 2 {
+					return nil
+				}
+				return errors.New("no space")
+			}
+			if said == 2 && e.Chan == schema.ChanRequest {
+				return errors.New("no space left")
+			}
+			return nil
+		}
+	})
 	require.Equal(t, schema.Stale("nothing was sent: record an intervention of request: no space"), p.Intervene(t.Context(), task, cancels("i")))
 	o := p.Intervene(t.Context(), task, cancels("j"))
 	require.Contains(t, o.Detail, "nothing was sent: record evidence of request: no space left; the record does not say so: no space")
-	b.before = nil
-	b.beginErr = errors.New("no journal")
+	set(func() { b.beginErr = errors.New("no journal") })
 	require.Contains(t, p.Intervene(t.Context(), task, cancels("k")).Detail, "nothing was sent: begin the record of an exchange: no journal")
-	b.beginErr, b.none = nil, true
+	set(func() { b.beginErr, b.none = nil, true })
 	require.Equal(t, schema.Stale("nothing was sent: there is no room to record it"), p.Intervene(t.Context(), task, cancels("l")))
-	require.Len(t, m.asked, 1)
-	b.before = func(context.Context, int, entry) error { return nil } // one exchange of it broke off
+	require.Equal(t, sending, m.last().body, "nothing was sent")
 }
 
 // A peer that does not answer in time goes on, and so does the record: who waits hears that nobody knows yet.
