@@ -14,6 +14,8 @@ import (
 const (
 	// lookEvery is how often it is looked which captures are served.
 	lookEvery = 500 * time.Millisecond
+	// leaveWithin is how long a server may take to hear that nobody listens any more.
+	leaveWithin = time.Second
 	// maxUnderWay bounds the messages that are being answered; others wait.
 	maxUnderWay = 64
 	// Group is the queue group of those that may serve one capture side by side: of them one takes each
@@ -48,7 +50,7 @@ func (d *Desks) Serve(ctx context.Context, conn *nats.Conn, captures Captures) e
 		subjects: map[schema.Identity]*nats.Subscription{}, places: make(chan struct{}, maxUnderWay),
 	}
 	defer s.under.Wait()
-	defer s.leave()
+	defer s.leave(ctx)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
@@ -105,7 +107,7 @@ func (s *serving) look(ctx context.Context) error {
 	}
 	for id, sub := range s.subjects {
 		if !served[id] {
-			_ = sub.Unsubscribe() // the connection may be gone
+			_ = sub.Drain() // what is on its way still comes; the connection may be gone
 			delete(s.subjects, id)
 			s.desks.close(id)
 		}
@@ -113,10 +115,34 @@ func (s *serving) look(ctx context.Context) error {
 	return nil
 }
 
-func (s *serving) leave() {
+// leave listens no more, and tells those whose messages came too late.
+func (s *serving) leave(ctx context.Context) {
 	for _, sub := range s.subjects {
-		_ = sub.Unsubscribe() // the connection may be gone
+		_ = sub.Drain() // the connection may be gone
 	}
+	_ = s.conn.FlushTimeout(leaveWithin) // likewise; what was on its way has come then
+	desk := NewDesk(gone{})
+	for {
+		select {
+		case m := <-s.came:
+			if schema.IsInbox(m.Reply) {
+				_ = m.Respond(desk.answer(ctx, m.Subject, m.Data)) // whoever hears nothing asks again
+			}
+		default:
+			return
+		}
+	}
+}
+
+// gone is the target of what comes too late.
+type gone struct{}
+
+// Supported implements Target.
+func (gone) Supported() []schema.Primitive { return nil }
+
+// Deliver implements Target.
+func (gone) Deliver(context.Context, schema.Intervention) schema.Outcome {
+	return schema.Stale("nothing was done: whoever takes interventions for it is about to leave")
 }
 
 // take answers a message at its capture's desk.
@@ -128,7 +154,10 @@ func (s *serving) take(ctx context.Context, m *nats.Msg) {
 	if err != nil {
 		return // no desk's
 	}
-	desk := s.desks.desk(id, s.captures)
+	desk := NewDesk(gone{})
+	if s.subjects[id] != nil {
+		desk = s.desks.desk(id, s.captures)
+	}
 	select {
 	case s.places <- struct{}{}:
 	case <-ctx.Done():
