@@ -210,6 +210,9 @@ type InterventionInfo struct {
 	// Line is what is written to the peer, without its LF, exactly; empty where it goes another way: as
 	// frames of the client, which follow.
 	Line string `json:"line,omitempty"`
+	// MessageID is the id under which an injected message goes to the peer in a frame of the client's that
+	// follows, where it has one: it is the same message.
+	MessageID string `json:"message_id,omitempty"`
 	// Outcome is given only where it is not the one to be expected: such a frame says that what the one
 	// before it tells was not delivered.
 	Outcome *Outcome `json:"outcome,omitempty"`

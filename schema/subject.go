@@ -103,15 +103,21 @@ func InterveneSubjects(id Identity) string { return InterveneSubject(id, "*") }
 
 // ParseIntervener reads who an intervention on that subject is from.
 func ParseIntervener(subject string) (by string, err error) {
+	_, by, err = ParseInterveneSubject(subject)
+	return by, err
+}
+
+// ParseInterveneSubject reads in which capture an intervention on that subject is to be, and who it is from.
+func ParseInterveneSubject(subject string) (id Identity, by string, err error) {
 	rest, ok := strings.CutPrefix(subject, intervenePrefix)
 	cut := strings.LastIndexByte(rest, '.')
 	if !ok || cut < 0 || !IsToken(rest[cut+1:]) {
-		return "", fmt.Errorf("parse subject %q: want steno.intervene.<identity>.<who>", subject)
+		return id, "", fmt.Errorf("parse subject %q: want steno.intervene.<identity>.<who>", subject)
 	}
-	if _, err := ParseIdentitySubject(rest[:cut]); err != nil {
-		return "", fmt.Errorf("parse subject %q: %w", subject, err)
+	if id, err = ParseIdentitySubject(rest[:cut]); err != nil {
+		return id, "", fmt.Errorf("parse subject %q: %w", subject, err)
 	}
-	return rest[cut+1:], nil
+	return id, rest[cut+1:], nil
 }
 
 // ParseSubject reads a raw, event, state, open or redrive subject: its partition and identity.

@@ -16,3 +16,14 @@ func InterventionText(i *schema.Intervention) string {
 	}
 	return text
 }
+
+// OutcomeText says in words what became of an intervention, where that is not what was to be expected.
+func OutcomeText(i *schema.Intervention, o *schema.Outcome) string {
+	plain := *i
+	plain.Kind.Reason = "" // it stands where it was done
+	text := InterventionText(&plain) + ": " + o.Outcome
+	if o.Detail != "" {
+		text += ": " + o.Detail
+	}
+	return text
+}

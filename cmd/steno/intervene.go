@@ -67,7 +67,7 @@ it, or it came too late or for what is not there, and with 69 when no answer cam
 Then nobody knows: sent again under its id (--id), it is answered with the first
 outcome, and done once. The record says who did it, and when.`
 	cmd.Flags().StringVar(&f.id, "id", "", "id of the intervention (default: a new UUID)")
-	cmd.Flags().StringVar(&f.session, "session", "", "the agent's id of the session it is meant for (default: that of KEY)")
+	cmd.Flags().StringVar(&f.session, "session", "", "the agent's id of the session it is meant for, for A2A of the task (default: that of KEY)")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	a.ledgerFlag(cmd)
 	return cmd
@@ -79,8 +79,9 @@ func (a *app) cancelCommand() *cobra.Command {
 		Use:   "cancel KEY",
 		Short: "Cancel the turn that is in progress in a conversation",
 		Long: `cancel asks an agent to end the turn in progress: of ACP by session/cancel, between two
-lines of its client's. How the turn then ends is the agent's matter; the transcript
-shows both.`,
+lines of its client's; of A2A, through steno proxy, by CancelTask for each task of the
+conversation that goes on, or for that of --session. How the turn then ends is the
+agent's matter; the transcript shows both.`,
 		Example: `  steno cancel 4f1c
   steno cancel 4f1c --reason "wrong branch" --json`,
 	}
@@ -95,8 +96,9 @@ func (a *app) injectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inject KEY TEXT",
 		Short: "Say something to an agent in a conversation that others hold",
-		Long: `inject says TEXT to the agent as a message of the user. A connection of ACP has no way
-for it: what the agent then answered would be the client's, which has not asked.`,
+		Long: `inject says TEXT to the agent as a message of the user: to an A2A task that goes on,
+through steno proxy, by SendMessage. A connection of ACP has no way for it: what the
+agent then answered would be the client's, which has not asked.`,
 		Example: `  steno inject 4f1c "Use the other branch"
   steno inject 4f1c "Stop and read the log first" --interrupt`,
 	}

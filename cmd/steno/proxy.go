@@ -48,6 +48,10 @@ past the proxy is rewritten: URLs in agent cards, and, with --push-listen, those
 that the peer posts to. Authorization, cookies and the tokens of push
 configurations are masked before they are recorded. gRPC is refused.
 
+While a task goes on it can be cancelled, and a message can be said to it: see steno
+cancel and steno inject. The proxy calls the peer for it as the task's client would, with
+the credentials that it used last, which are kept in memory alone, and records the call.
+
 It needs nothing else running: it writes a journal, and steno up, or the next
 command that reads, publishes it. One conversation (contextId) is one transcript.
 
@@ -92,7 +96,11 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 	defer signal.Stop(signals)
 	publishing, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	series, err := a.proxySeries(f, publishing)
+	head, err := a.proxyHead(f)
+	if err != nil {
+		return err
+	}
+	series, err := a.proxySeries(f, head, publishing)
 	if err != nil {
 		return err
 	}
@@ -127,19 +135,20 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 	over, told := make(chan struct{}), make(chan struct{})
 	go func() { defer close(told); a.stopProxy(signals, over, p, f.grace, stop, cut) }()
 	defer func() { close(over); <-told; stop() }()
-	return a.serveProxy(serving, p, recorder, clients, pushes, func() { a.sayProxy(f, options, clients, pushes) })
+	return a.serveProxy(serving, p, recorder, clients, pushes, func(ctx context.Context) func() {
+		a.sayProxy(f, options, clients, pushes)
+		var attended sync.WaitGroup
+		attended.Go(func() { a.attendProxy(ctx, p, head) })
+		return attended.Wait
+	})
 }
 
 // proxySeries makes the journals that the proxy writes. What goes to a NATS is published
 // until publishing ends, at the latest.
-func (a *app) proxySeries(f *proxyFlags, publishing context.Context) (*journal.Series, error) {
+func (a *app) proxySeries(f *proxyFlags, head journal.Head, publishing context.Context) (*journal.Series, error) {
 	whenFull, err := journal.ParseWhenFull(f.whenFull)
 	if err != nil {
 		return nil, a.badValue(fmt.Errorf("--when-full: %w", err), "when-full")
-	}
-	head, err := a.proxyHead(f)
-	if err != nil {
-		return nil, err
 	}
 	var left sync.Once
 	return journal.NewSeries(journal.SeriesOptions{

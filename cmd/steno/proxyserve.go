@@ -10,8 +10,10 @@ import (
 	"github.com/steno-io/steno/ingest/proxy"
 )
 
-// serveProxy serves until ctx ends, and returns when all that was recorded is in a closed journal.
-func (a *app) serveProxy(ctx context.Context, p *proxy.Proxy, r *recorder, clients, pushes net.Listener, ready func()) error {
+// serveProxy serves until ctx ends, and returns when all that was recorded is in a closed journal. ready is
+// called when it is about to serve; what that begins goes on until ctx ends, and what it returns waits for it.
+// Calls of the proxy's own have the grace of the clients'.
+func (a *app) serveProxy(ctx context.Context, p *proxy.Proxy, r *recorder, clients, pushes net.Listener, ready func(context.Context) func()) error {
 	recording, stop := context.WithCancel(context.WithoutCancel(ctx))
 	closed := make(chan struct{})
 	go func() { defer close(closed); r.series.Run(recording) }()
@@ -20,13 +22,16 @@ func (a *app) serveProxy(ctx context.Context, p *proxy.Proxy, r *recorder, clien
 		return fmt.Errorf("proxy: nothing can be recorded (--when-full pass lets conversations pass all the same): %w", err)
 	}
 	defer func() { r.settle(context.WithoutCancel(ctx)) }()
-	ready()
 	g, ctx := errgroup.WithContext(ctx)
+	begun := ready(ctx)
 	g.Go(func() error { return p.Serve(ctx, clients, p.Handler()) })
 	if pushes != nil {
 		g.Go(func() error { return p.Serve(ctx, pushes, p.PushHandler()) })
 	}
-	if err := g.Wait(); err != nil {
+	err := g.Wait()
+	p.EndCalls()
+	begun()
+	if err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
 	return nil

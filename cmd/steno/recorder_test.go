@@ -25,7 +25,10 @@ func passing(t *testing.T) (r *recorder, said *strings.Builder, open func(), clo
 	require.NoError(t, os.WriteFile(journals, nil, 0o600)) // a file in the directory's place
 	said = &strings.Builder{}
 	a := &app{stdio: stdio{err: said}, data: data}
-	series, err := a.proxySeries(&proxyFlags{upstream: "http://x", namespace: "default", whenFull: "pass", journalMax: journal.DefaultMax}, t.Context())
+	f := &proxyFlags{upstream: "http://x", namespace: "default", whenFull: "pass", journalMax: journal.DefaultMax}
+	head, err := a.proxyHead(f)
+	require.NoError(t, err)
+	series, err := a.proxySeries(f, head, t.Context())
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})

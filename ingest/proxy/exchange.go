@@ -43,15 +43,21 @@ type exchange struct {
 	served             string            // the version that the request was rewritten to; empty: it was not
 	copied             func(http.Header) // rewrites the request's headers, where it was
 	card               bool              // an agent card is asked for by its path
+	tenant             string            // that a request of JSON-RPC names
 
-	id       uuid.UUID
-	journal  Journal // nil: nothing is kept
-	end      func()
-	ctx      context.Context // of entries
-	release  func()
-	answered bool   // the other end has begun to answer
-	broken   string // what broke first
-	unkept   error  // why an entry was not kept: nothing more is passed on
+	ours  *call // the proxy asks; nil: a client, or an agent
+	watch watch
+
+	id        uuid.UUID
+	journal   Journal // nil: nothing is kept
+	end       func()
+	ctx       context.Context // of entries
+	release   func()
+	forwarded bool   // the request may have reached the other end
+	answered  bool   // the other end has begun to answer
+	broken    string // what broke first
+	unkept    error  // why an entry was not kept: nothing more is passed on
+	missed    error  // why there is no answer to pass on
 }
 
 // run takes the exchange from its first byte to its last entry.
@@ -59,7 +65,8 @@ func (x *exchange) run(to http.ResponseWriter) {
 	x.proxy.running.Add(1)
 	defer x.proxy.running.Add(-1)
 	w := &meter{ResponseWriter: to}
-	defer x.done(w, time.Now())
+	x.watch.began = time.Now()
+	defer x.done(w, x.watch.began)
 	defer x.letGo()
 	why := refusal(x.in)
 	if why == nil {
@@ -73,6 +80,12 @@ func (x *exchange) run(to http.ResponseWriter) {
 		return
 	}
 	defer x.close()
+	if x.ours != nil {
+		defer x.ours.settle()
+		if x.announce() != nil {
+			return
+		}
+	}
 	if why != nil {
 		x.broke(why.cause())
 	}
@@ -142,6 +155,7 @@ func outlive(request context.Context) (ctx context.Context, release func()) {
 // close writes the exchange's last entry. It waits for no room: journals keep some for it.
 func (x *exchange) close() {
 	defer x.release()
+	x.sawAll()
 	if x.journal != nil {
 		info := schema.CloseInfo{Reason: schema.ReasonEOF, Exchange: x.id.String(), Error: x.broken}
 		ctx := context.WithoutCancel(x.in.Context())
@@ -184,6 +198,9 @@ func (x *exchange) keep(lane journal.Lane, from schema.From, b []byte) error {
 		return x.unkept
 	}
 	err := x.journal.AppendTo(x.ctx, lane, from, time.Now(), b)
+	if err == nil {
+		x.sees(lane, b)
+	}
 	return x.kept(err, fmt.Sprintf("%d bytes", len(b)), lane)
 }
 
@@ -222,12 +239,14 @@ func (x *exchange) forward(w http.ResponseWriter) {
 		}
 		return err
 	}
+	x.forwarded = true
 	proxy.ServeHTTP(w, x.in)
 	whole = true
 }
 
 // failed answers where there is no answer to pass on.
 func (x *exchange) failed(w http.ResponseWriter, _ *http.Request, err error) {
+	x.missed = err
 	if x.unkept != nil {
 		x.fault(w, http.StatusServiceUnavailable, unrecorded(x.unkept))
 		return

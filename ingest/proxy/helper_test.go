@@ -188,6 +188,8 @@ func (r *record) take(e entry) {
 		}
 		r.closed = &c
 		return
+	case schema.TypeIntervention: // see interventions
+		return
 	case schema.TypeHTTP, schema.TypeData:
 	default:
 		fault("an entry of type " + string(e.typ))

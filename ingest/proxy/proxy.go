@@ -1,5 +1,6 @@
 // Package proxy stands between A2A clients and a peer over HTTP: it records every byte of both
-// directions, secrets masked, and passes it on at once.
+// directions, secrets masked, and passes it on at once. It also calls the peer itself, about a task that came
+// through it, where somebody intervenes there: see Intervene.
 //
 // Secrets are: headers and parameters of queries by their names; in requests, in answers to calls
 // about push configurations and in errors of the calls that may carry one, the tokens, credentials and
@@ -14,6 +15,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -93,6 +95,8 @@ type Options struct {
 	Journals Journals
 	// Grace is how long running exchanges may go on when Serve is to end.
 	Grace time.Duration
+	// Answer is how long Intervene waits for the peer's answer; 0: DefaultAnswer.
+	Answer time.Duration
 	// Notice hears, once each, what the proxy left out of a card and what it could not record, and each
 	// time that the upstream cannot be reached any more, or again; nil: nobody does. It is called by
 	// several goroutines.
@@ -131,6 +135,9 @@ type Proxy struct {
 	notices   notices
 	reach     reach
 	done      func(Exchange)
+	tasks     tasks
+	answer    time.Duration
+	own       own
 }
 
 // OptionError says what is wrong with an option.
@@ -158,8 +165,9 @@ func New(o Options) (*Proxy, error) {
 	p := &Proxy{
 		journals: o.Journals, upstream: upstream, serveV03: o.ServeV03,
 		transport: newTransport(o.TLS, upstream.h2c), grace: o.Grace, max: MaxRequest,
-		hurry: make(chan struct{}), done: o.Done,
+		hurry: make(chan struct{}), done: o.Done, answer: cmp.Or(o.Answer, DefaultAnswer),
 	}
+	p.own.life, p.own.end = context.WithCancelCause(context.Background())
 	p.limit(MaxReading)
 	id, err := uuid.NewRandom()
 	if err != nil {

@@ -79,6 +79,9 @@ func readCalls(verb, path string, text []byte) calls {
 	return c
 }
 
+// none reports whether nothing is called that A2A knows.
+func (c calls) none() bool { return !c.rpc && c.all[""] }
+
 // pushes reports whether an answer may hold push configs: what a method of no dialect does, nobody knows.
 func (c calls) pushes() bool { return c.answersPush() || c.unknown }
 

@@ -30,6 +30,9 @@ type request struct {
 	copyOf  hidden
 }
 
+// wordTenant is in every request of JSON-RPC that names one.
+var wordTenant = []byte(`"tenant"`)
+
 // errTooLarge marks what is above the bound.
 var errTooLarge = errors.New("it is too large")
 
@@ -81,6 +84,9 @@ func (x *exchange) readRequest(w http.ResponseWriter) *refused {
 	}
 	if x.served != "" {
 		q.copy = x.maskRequest(q.forward, q.copyOf.add)
+	}
+	if q.calls.rpc && bytes.Contains(q.plain, wordTenant) {
+		x.tenant = readTenant(q.plain)
 	}
 	return nil
 }

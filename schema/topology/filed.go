@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -60,6 +61,19 @@ func ExchangeKey(exchange uuid.UUID) string { return "exchange." + exchange.Stri
 
 // HeldKey notes that an exchange could not be filed by what its request names.
 func HeldKey(exchange uuid.UUID) string { return "held." + exchange.String() }
+
+// InterventionKey names an intervention in a capture: who keeps it there first carries it out.
+func InterventionKey(capture schema.Identity, intervention string) string {
+	return "intervention." + schema.RunOf(capture.String()+"\x00"+intervention)
+}
+
+// Claim takes an intervention in a capture, and reports whether it is the caller's: nobody else, and no call before
+// this one, has it then, or will have it as long as keys of exchanges stay.
+func (k *FiledKeys) Claim(ctx context.Context, capture schema.Identity, intervention string) (mine bool, err error) {
+	claim := Filing{capture, rand.Uint64()}
+	there, err := k.Keep(ctx, InterventionKey(capture, intervention), claim)
+	return there == claim, err
+}
 
 // Get gives what is filed under the key; ok is false if nothing is.
 func (k *FiledKeys) Get(ctx context.Context, key string) (f Filing, ok bool, err error) {

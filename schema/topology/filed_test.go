@@ -41,6 +41,25 @@ func TestAKeyIsFiledOnce(t *testing.T) {
 	}
 }
 
+func TestAnInterventionIsClaimedOnce(t *testing.T) {
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	keys, err := topology.OpenFiled(ctx, s.JS)
+	require.NoError(t, err)
+	capture := schema.Identity{Namespace: "n", Workflow: "w", Run: "r", Attempt: 1}
+	other := capture
+	other.Run = "s"
+	for _, c := range []struct {
+		capture schema.Identity
+		id      string
+		mine    bool
+	}{{capture, "i", true}, {capture, "i", false}, {capture, "j", true}, {other, "i", true}, {capture, "i", false}} {
+		mine, err := keys.Claim(ctx, c.capture, c.id)
+		require.NoError(t, err)
+		require.Equal(t, c.mine, mine, c)
+	}
+}
+
 func TestKeysAreApart(t *testing.T) {
 	one := topology.TaskKey("n", "w", "peer", "t")
 	for _, other := range []string{

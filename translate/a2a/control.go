@@ -15,6 +15,7 @@ import (
 // names none ends the capture.
 func (x *fold) control() {
 	f := x.frame
+	var t *task
 	switch f.Type {
 	case schema.TypeOpen:
 		var info schema.OpenInfo
@@ -27,8 +28,12 @@ func (x *fold) control() {
 		if _, err := x.aside.Read(f.Data); err == nil { // otherwise its Raw shows what it was
 			x.heralded(wire.ReadEvidence(x.aside.Root()))
 		}
+	case schema.TypeIntervention:
+		if info, err := schema.ReadIntervention(f.Data); err == nil {
+			t = x.intervened(info)
+		}
 	}
-	x.emitHere(nil, &schema.Raw{Source: "a2a/" + string(f.Type), Value: x.controlValue()}, 0)
+	x.emitHere(t, &schema.Raw{Source: "a2a/" + string(f.Type), Value: x.controlValue()}, 0)
 }
 
 func (x *fold) controlValue() schema.JSON {
@@ -47,7 +52,7 @@ func (x *fold) opened(info schema.OpenInfo) {
 	x.labels = info.Labels
 	if info.Peer != "" {
 		x.peer = info.Peer
-		x.stamp.As(uuid.NewSHA1(peerSpace(), []byte(info.Peer)), "agent")
+		x.byPeer()
 	}
 	p, ok := readProfile(info.Profile)
 	if !ok {

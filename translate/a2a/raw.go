@@ -8,17 +8,18 @@ import (
 
 // Last elements of source labels that are not an object's kind.
 const (
-	labelRequest      = "request"
-	labelResult       = "result" // an answer that is no object of a conversation, such as a push config
-	labelTasks        = "tasks"
-	labelError        = "error"
-	labelAmbiguous    = "ambiguous"    // two arms of a one-of at once
-	labelSeveral      = "several"      // several texts in one frame
-	labelUnrecognised = "unrecognised" // JSON that is none of the protocol's objects
-	labelUndecodable  = "undecodable"  // no JSON
-	labelServed       = "served"       // a copy that the proxy wrote
-	sourceCard        = "a2a/card"
-	sourceNoise       = "a2a/noise" // heartbeats and comments without an event
+	labelRequest       = "request"
+	labelResult        = "result" // an answer that is no object of a conversation, such as a push config
+	labelTasks         = "tasks"
+	labelError         = "error"
+	labelAmbiguous     = "ambiguous"    // two arms of a one-of at once
+	labelSeveral       = "several"      // several texts in one frame
+	labelUnrecognised  = "unrecognised" // JSON that is none of the protocol's objects
+	labelUndecodable   = "undecodable"  // no JSON
+	labelServed        = "served"       // a copy that the proxy wrote
+	sourceCard         = "a2a/card"
+	sourceIntervention = "a2a/" + string(schema.TypeIntervention)
+	sourceNoise        = "a2a/noise" // heartbeats and comments without an event
 )
 
 // sourceLabel is a2a/<version>/<binding>/<method>/<last element>.

@@ -41,6 +41,10 @@ var (
 		Says: "A message without a task ends with its exchange."}
 	rulePart = translate.Rule{Name: "a2a.part", Ref: "6 R4", Spec: "FilePart, DataPart",
 		Says: "Parts that are no text, and of no known convention, are kept as sent."}
+	ruleIntervention = translate.Rule{Name: "a2a.intervention", Ref: "6",
+		Says: "What steno did in somebody's name is told where it did it: who, what and why; and where the peer did not do it, that."}
+	ruleInjected = translate.Rule{Name: "a2a.intervention.message", Ref: "6", Spec: "message/send (Message)",
+		Says: "A message that somebody injected is the user's, by the operator; the request that carries it does not say it again."}
 	ruleControl = translate.Rule{Name: "a2a.control",
 		Says: "The tap's own frames, of the beginning and end of captures and exchanges, and of gaps, are kept."}
 	ruleCard = translate.Rule{Name: "a2a.card", Spec: "AgentCard",
@@ -62,6 +66,12 @@ var noteRules = []struct {
 
 // Rule implements translate.Ruler.
 func (Translator) Rule(e *schema.Event) (translate.Rule, bool) {
+	if e.AgentRole == roleOperator {
+		if _, said := e.Kind.(*schema.Message); said {
+			return ruleInjected, true
+		}
+		return ruleIntervention, true
+	}
 	switch k := e.Kind.(type) {
 	case *schema.Message:
 		switch {
@@ -105,6 +115,8 @@ func ruleOfRaw(source string) translate.Rule {
 	switch {
 	case source == sourceNoise:
 		return ruleNoise
+	case source == sourceIntervention:
+		return ruleIntervention
 	case source == sourceCard, strings.HasPrefix(source, sourceCard+"/"):
 		return ruleCard
 	case strings.Count(source, "/") == 1:

@@ -1,4 +1,4 @@
-// Package reach has what interventions reach in a connection of ACP.
+// Package reach has what interventions reach: a connection of ACP, and the tasks of an A2A peer.
 package reach
 
 import (

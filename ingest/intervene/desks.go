@@ -1,0 +1,185 @@
+package intervene
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/steno-io/steno/schema"
+)
+
+const (
+	// lookEvery is how often it is looked which captures are served.
+	lookEvery = 500 * time.Millisecond
+	// leaveWithin is how long a server may take to hear that nobody listens any more.
+	leaveWithin = time.Second
+	// maxUnderWay bounds the messages that are being answered; others wait.
+	maxUnderWay = 64
+	// Group is the queue group of those that may serve one capture side by side: of them one takes each
+	// intervention.
+	Group = "steno"
+)
+
+// Captures are the captures that one process serves, as they come and go.
+type Captures interface {
+	// Served are those that it serves now: it knows of something there that an intervention could be meant for.
+	Served(ctx context.Context) ([]schema.Identity, error)
+	// Target is one of them. What it supports may change, the target does not.
+	Target(id schema.Identity) Target
+}
+
+// Desks take interventions for many captures, each at a desk of its own. A desk, and what it remembers, goes
+// when its capture is served no more.
+type Desks struct {
+	mu    sync.Mutex
+	desks map[schema.Identity]*Desk
+}
+
+// NewDesks makes desks of no captures.
+func NewDesks() *Desks { return &Desks{desks: map[schema.Identity]*Desk{}} }
+
+// Serve takes what comes on the subjects of the captures, until ctx ends, which is no error, or the connection
+// is closed; it returns when what was taken is answered. Where several processes serve one capture, one of them
+// gets each message.
+func (d *Desks) Serve(ctx context.Context, conn *nats.Conn, captures Captures) error {
+	s := &serving{
+		desks: d, conn: conn, captures: captures, came: make(chan *nats.Msg, maxUnderWay),
+		subjects: map[schema.Identity]*nats.Subscription{}, places: make(chan struct{}, maxUnderWay),
+	}
+	defer s.under.Wait()
+	defer s.leave(ctx)
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		if err := s.look(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("listen for interventions: %w", err)
+		}
+		for looked := false; !looked; {
+			select {
+			case <-ctx.Done():
+				return nil
+			case m := <-s.came:
+				s.take(ctx, m)
+			case <-look.C:
+				looked = true
+			}
+		}
+	}
+}
+
+// serving is one connection.
+type serving struct {
+	desks    *Desks
+	conn     *nats.Conn
+	captures Captures
+	came     chan *nats.Msg
+	subjects map[schema.Identity]*nats.Subscription
+	places   chan struct{} // taken by messages that are being answered
+	under    sync.WaitGroup
+}
+
+// look listens on the subjects of the captures that are served now, and no more on others.
+func (s *serving) look(ctx context.Context) error {
+	if s.conn.IsClosed() {
+		return nats.ErrConnectionClosed
+	}
+	list, err := s.captures.Served(ctx)
+	if err != nil {
+		return err
+	}
+	served := make(map[schema.Identity]bool, len(list))
+	for _, id := range list {
+		served[id] = true
+		if s.subjects[id] != nil {
+			continue
+		}
+		sub, err := s.conn.ChanQueueSubscribe(schema.InterveneSubjects(id), Group, s.came)
+		if err != nil {
+			return err
+		}
+		s.subjects[id] = sub
+	}
+	for id, sub := range s.subjects {
+		if !served[id] {
+			_ = sub.Drain() // what is on its way still comes; the connection may be gone
+			delete(s.subjects, id)
+			s.desks.close(id)
+		}
+	}
+	return nil
+}
+
+// leave listens no more, and tells those whose messages came too late.
+func (s *serving) leave(ctx context.Context) {
+	for _, sub := range s.subjects {
+		_ = sub.Drain() // the connection may be gone
+	}
+	_ = s.conn.FlushTimeout(leaveWithin) // likewise; what was on its way has come then
+	desk := NewDesk(gone{})
+	for {
+		select {
+		case m := <-s.came:
+			if schema.IsInbox(m.Reply) {
+				_ = m.Respond(desk.answer(ctx, m.Subject, m.Data)) // whoever hears nothing asks again
+			}
+		default:
+			return
+		}
+	}
+}
+
+// gone is the target of what comes too late.
+type gone struct{}
+
+// Supported implements Target.
+func (gone) Supported() []schema.Primitive { return nil }
+
+// Deliver implements Target.
+func (gone) Deliver(context.Context, schema.Intervention) schema.Outcome {
+	return schema.Stale("nothing was done: whoever takes interventions for it is about to leave")
+}
+
+// take answers a message at its capture's desk.
+func (s *serving) take(ctx context.Context, m *nats.Msg) {
+	if !schema.IsInbox(m.Reply) { // else nobody would hear what became of it
+		return
+	}
+	id, _, err := schema.ParseInterveneSubject(m.Subject)
+	if err != nil {
+		return // no desk's
+	}
+	desk := NewDesk(gone{})
+	if s.subjects[id] != nil {
+		desk = s.desks.desk(id, s.captures)
+	}
+	select {
+	case s.places <- struct{}{}:
+	case <-ctx.Done():
+		return // who sent it hears nothing, and asks again
+	}
+	s.under.Go(func() {
+		defer func() { <-s.places }()
+		_ = m.Respond(desk.answer(ctx, m.Subject, m.Data)) // a sender that hears nothing asks again, and gets the first outcome
+	})
+}
+
+func (d *Desks) desk(id schema.Identity, captures Captures) *Desk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.desks[id] == nil {
+		d.desks[id] = NewDesk(captures.Target(id))
+	}
+	return d.desks[id]
+}
+
+func (d *Desks) close(id schema.Identity) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.desks, id)
+}

@@ -1,0 +1,109 @@
+package intervene
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/schema/natstest"
+)
+
+// house serves captures, each with a target that says how many interventions came to it.
+type house struct {
+	mu      sync.Mutex
+	served  []schema.Identity
+	targets map[schema.Identity]*counter
+}
+
+func (h *house) Served(context.Context) ([]schema.Identity, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.served, nil
+}
+
+func (h *house) Target(id schema.Identity) Target {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.targets[id] = &counter{}
+	return h.targets[id]
+}
+
+func (h *house) serve(ids ...schema.Identity) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.served = ids
+}
+
+// Captures come and go; of several processes that serve one, one gets an intervention.
+func TestDesksOfManyCaptures(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	connect := func() *nats.Conn {
+		conn, err := nats.Connect(s.URL())
+		require.NoError(t, err)
+		t.Cleanup(conn.Close)
+		return conn
+	}
+	one, other := capture, capture
+	other.Run = "r-2"
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	houses := []*house{{targets: map[schema.Identity]*counter{}}, {targets: map[schema.Identity]*counter{}}}
+	serving, end := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	for _, h := range houses {
+		h.serve(one)
+		go func() { ended <- NewDesks().Serve(serving, connect(), h) }()
+	}
+	asker := connect()
+	require.Eventually(t, func() bool {
+		c, err := Ask(ctx, asker, one, "miller")
+		return err == nil && c.Labels() == "cancel"
+	}, 20*time.Second, 10*time.Millisecond)
+	_, err := Send(ctx, asker, other, "miller", cancel("1", ""))
+	require.ErrorIs(t, err, ErrNobody, "it is served by nobody")
+	for n := range 20 {
+		_, err := Send(ctx, asker, one, "miller", cancel(fmt.Sprint("i-", n), ""))
+		require.NoError(t, err)
+	}
+
+	houses[0].serve(one, other)
+	require.Eventually(t, func() bool {
+		o, err := Send(ctx, asker, other, "miller", cancel("1", ""))
+		return err == nil && o == schema.Stale("1 came")
+	}, 20*time.Second, 10*time.Millisecond)
+	o, err := Send(ctx, asker, other, "miller", cancel("1", ""))
+	require.NoError(t, err)
+	require.Equal(t, schema.Stale("1 came"), o, "the first outcome")
+	houses[0].serve(one)
+	require.Eventually(t, func() bool {
+		_, err := Send(ctx, asker, other, "miller", cancel("2", ""))
+		return err != nil
+	}, 20*time.Second, 10*time.Millisecond)
+	end()
+	require.NoError(t, <-ended)
+	require.NoError(t, <-ended)
+	_, err = Send(ctx, asker, one, "miller", cancel("3", ""))
+	require.ErrorIs(t, err, ErrNobody)
+	came := 0
+	for _, h := range houses {
+		if target := h.targets[one]; target != nil {
+			came += len(target.got)
+		}
+	}
+	require.Equal(t, 20, came, "each came to one of them")
+}
+
+func TestDesksWithoutAConnection(t *testing.T) {
+	t.Parallel()
+	conn, err := nats.Connect(natstest.Start(t).URL())
+	require.NoError(t, err)
+	conn.Close()
+	require.ErrorIs(t, NewDesks().Serve(t.Context(), conn, &house{}), nats.ErrConnectionClosed)
+}
