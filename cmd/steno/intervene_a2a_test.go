@@ -178,7 +178,7 @@ func TestInterventionsThroughProxy(t *testing.T) {
 		return all
 	}
 	require.Equal(t, []string{"agent User: sacks", "cancel by " + by + ": the wrong mill", "agent Assistant: There are", "stop Cancelled"}, told("sacks"))
-	require.Equal(t, []string{"agent User: ask", "operator User: The eastern one", "stop EndTurn"}, told("ask"))
+	require.Equal(t, []string{"agent User: ask", "inject_message by " + by, "operator User: The eastern one", "stop EndTurn"}, told("ask"))
 	require.Equal(t, []string{
 		"agent User: stays", "cancel by " + by, "cancel by " + by + ": StaleTarget: the peer refused it: -32002 Task cannot be canceled",
 		"agent Assistant: There are", "stop Cancelled",

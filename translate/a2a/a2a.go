@@ -36,6 +36,6 @@ func newFold(id schema.Identity) *fold {
 	return &fold{
 		id: id, stamp: translate.NewStamp(id),
 		reader: jsontree.Reader{Depth: wire.Depth}, exchanges: map[string]*exchange{},
-		tasks: map[string]*task{}, ids: map[string]int{}, users: map[userKey]bool{}, told: map[userKey]bool{}, contexts: map[string]bool{},
+		tasks: map[string]*task{}, ids: map[string]int{}, users: map[userKey]bool{}, told: map[userKey]bool{}, injected: map[string]injection{}, contexts: map[string]bool{},
 	}
 }

@@ -62,6 +62,9 @@ func (x *fold) known(id string) *exchange {
 // that id.
 func (x *fold) forget(e *exchange) {
 	delete(x.exchanges, e.id)
+	if x.injected[e.id].id == "" { // else a repetition may still show that the peer has taken it
+		delete(x.injected, e.id)
+	}
 	if t := e.loose; t != nil && len(t.calls) == 0 { // all that it said is durable, and nobody can name it
 		x.order = slices.DeleteFunc(x.order, func(other *task) bool { return other == t })
 	}

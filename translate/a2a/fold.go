@@ -19,20 +19,21 @@ type fold struct {
 	ending
 	title     title
 	exchanges map[string]*exchange
-	going     []*exchange      // whose close has not come, by first frame
-	tasks     map[string]*task // by the peer's id, the newest incarnation
-	order     []*task          // all, those without an id too, until their exchange has closed
-	numbers   int              // tasks so far
-	ids       map[string]int   // how often a message id was given out
-	users     map[userKey]bool // the user's words so far
-	told      map[userKey]bool // those that only the agent told of
-	contexts  map[string]bool  // conversations named so far
-	context   string           // the one named last
-	key       []byte           `state:"-"` // scratch
-	events    []wire.Event     `state:"-"` // scratch
-	room      []jsontree.Value `state:"-"` // scratch
-	arms      []wire.Arm       `state:"-"` // scratch
-	spare     []byte           `state:"-"` // for the payloads of the next open text
+	going     []*exchange          // whose close has not come, by first frame
+	tasks     map[string]*task     // by the peer's id, the newest incarnation
+	order     []*task              // all, those without an id too, until their exchange has closed
+	numbers   int                  // tasks so far
+	ids       map[string]int       // how often a message id was given out
+	users     map[userKey]bool     // the user's words so far
+	told      map[userKey]bool     // those that only the agent told of
+	injected  map[string]injection // by exchange, until the peer has taken it
+	contexts  map[string]bool      // conversations named so far
+	context   string               // the one named last
+	key       []byte               `state:"-"` // scratch
+	events    []wire.Event         `state:"-"` // scratch
+	room      []jsontree.Value     `state:"-"` // scratch
+	arms      []wire.Arm           `state:"-"` // scratch
+	spare     []byte               `state:"-"` // for the payloads of the next open text
 
 	// The rest belongs to the frame being folded.
 	frame   *schema.Frame `state:"-"`

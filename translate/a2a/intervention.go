@@ -10,26 +10,55 @@ import (
 // roleOperator is whose an event is that tells what somebody did from outside of the conversation.
 const roleOperator = "operator"
 
-// intervened folds what steno itself did in the conversation, in somebody's name. Who did it, and when, is
-// told where it stands: an injected message as the user's words, which the request behind it does not say
-// again, being the same message by its id and its text. What the peer makes of it follows by its own frames;
+// injection is a message that steno gives to the peer, in somebody's name.
+type injection struct {
+	id   string // empty in version 0.1
+	text string
+}
+
+// intervened folds what steno itself did in the conversation, in somebody's name. Who did it is told where it
+// stands. An injected message is nobody's words until the peer has taken it; the request behind it, being the
+// same message by its id and its text, does not say it. What the peer makes of it follows by its own frames;
 // that it was not applied is told, too.
 func (x *fold) intervened(info schema.InterventionInfo) *task {
 	t := x.tasks[info.Session]
+	text := translate.InterventionText(&info.Intervention)
 	if info.Outcome != nil {
-		x.byOperator(t, &schema.Progress{Detail: &schema.Note{Text: translate.OutcomeText(&info.Intervention, info.Outcome)}})
-		return t
+		text = translate.OutcomeText(&info.Intervention, info.Outcome)
+	} else if info.Kind.Kind == schema.PrimitiveInject {
+		key := userKey{info.MessageID, sum([]byte(info.Kind.Text))}
+		x.users[key], x.told[key] = true, true
+		x.injected[x.frame.Exchange] = injection{info.MessageID, info.Kind.Text}
 	}
-	if info.Kind.Kind != schema.PrimitiveInject {
-		x.byOperator(t, &schema.Progress{Detail: &schema.Note{Text: translate.InterventionText(&info.Intervention)}})
-		return t
-	}
-	key := userKey{info.MessageID, sum([]byte(info.Kind.Text))}
-	x.users[key], x.told[key] = true, true
-	x.byOperator(t, &schema.Message{
-		Role: schema.User, Text: info.Kind.Text, MessageID: x.messageID(info.MessageID), Channel: schema.Answer, Boundary: schema.BoundaryPrompt,
-	})
+	x.byOperator(t, &schema.Progress{Detail: &schema.Note{Text: text}})
 	return t
+}
+
+// isOurs reports whether steno has made the exchange to give the peer a message, which it has not taken yet.
+func (x *fold) isOurs(e *exchange) bool {
+	_, ours := x.injected[e.id]
+	return ours
+}
+
+// taken gives the message that steno has sent in an exchange: the peer has answered with a result, or repeats it.
+func (x *fold) taken(exchange string, t *task) {
+	in, ours := x.injected[exchange]
+	if !ours {
+		return
+	}
+	delete(x.injected, exchange)
+	x.byOperator(t, &schema.Message{
+		Role: schema.User, Text: in.text, MessageID: x.messageID(in.id), Channel: schema.Answer, Boundary: schema.BoundaryPrompt,
+	})
+}
+
+// echoed gives the message that steno has sent where the peer repeats it before it answers, or never does.
+func (x *fold) echoed(id string, t *task) {
+	for exchange, in := range x.injected {
+		if id != "" && in.id == id {
+			x.taken(exchange, t)
+		}
+	}
 }
 
 func (x *fold) byOperator(t *task, kind schema.Kind) {

@@ -49,6 +49,9 @@ func (x *fold) object(e *exchange, v jsontree.Value) {
 	default:
 		x.other(e, envelope.Result)
 	}
+	if !fault && e.status < 400 && envelope.Result.Kind() == jsontree.Object {
+		x.taken(e.id, e.asked)
+	}
 	stopped := false
 	for _, a := range arms {
 		x.dialect = dialectOf(e, a)
@@ -115,7 +118,10 @@ func (x *fold) failed(e *exchange, text string) {
 	x.label = labelError
 	e.answered = true
 	x.show(e.task, 0)
-	if e.call.Sends() {
+	switch {
+	case x.isOurs(e): // what becomes of an intervention is told as that
+		delete(x.injected, e.id)
+	case e.call.Sends():
 		x.blame(e, text)
 	}
 }

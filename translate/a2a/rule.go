@@ -44,7 +44,7 @@ var (
 	ruleIntervention = translate.Rule{Name: "a2a.intervention", Ref: "6",
 		Says: "What steno did in somebody's name is told where it did it: who, what and why; and where the peer did not do it, that."}
 	ruleInjected = translate.Rule{Name: "a2a.intervention.message", Ref: "6", Spec: "message/send (Message)",
-		Says: "A message that somebody injected is the user's, by the operator; the request that carries it does not say it again."}
+		Says: "A message that somebody injected is the user's, by the operator, once the peer has taken it; the request that carries it does not say it."}
 	ruleControl = translate.Rule{Name: "a2a.control",
 		Says: "The tap's own frames, of the beginning and end of captures and exchanges, and of gaps, are kept."}
 	ruleCard = translate.Rule{Name: "a2a.card", Spec: "AgentCard",

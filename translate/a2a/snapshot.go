@@ -53,6 +53,7 @@ func (x *fold) history(e *exchange, t *task, v, status jsontree.Value) {
 // pastTurn gives a turn of the user's that was not heard, behind the progress before it.
 func (x *fold) pastTurn(e *exchange, t *task, message jsontree.Value, id string) {
 	w := x.words(t, message, "\n", jsontree.Value{})
+	x.echoed(id, t)
 	if x.heard(e, id, w.text) {
 		return
 	}

@@ -78,6 +78,7 @@ func (x *fold) spoken(e *exchange, t *task, message, meta jsontree.Value) (words
 // echo gives the user's words where they were not heard before.
 func (x *fold) echo(e *exchange, t *task, message jsontree.Value, id string, flag schema.Flag) {
 	w := x.words(t, message, "\n", jsontree.Value{})
+	x.echoed(id, t)
 	if x.heard(e, id, w.text) {
 		return
 	}
