@@ -75,7 +75,7 @@ func TestInterventionsReachEveryPeer(t *testing.T) {
 			})
 			require.Equal(t, append(transcript{
 				`User answer "orders input" revision 0`, looking, `Assistant answer "Which branch?" revision 0`,
-				`note "interrupted: input-required"`, `User answer "orders happy" revision 0`,
+				`note "interrupted: input-required"`, `note "inject_message by ` + me.Username + `"`, `User answer "orders happy" revision 0`,
 			}, happily...), got)
 			require.Contains(t, strings.Join(p.command(t, "verify"), "\n"), " 0 unaccounted")
 		})
