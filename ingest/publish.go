@@ -48,7 +48,7 @@ func (s Site) once(ctx context.Context, path string, head journal.Head, using fu
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	js, err := jetstream.New(s.Conn, publish.Forget())
+	js, err := jetstream.New(s.Conn)
 	if err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}

@@ -146,7 +146,7 @@ func connectStreams(ctx context.Context, destination string) (*streams, error) {
 
 // open checks the streams and opens the buckets.
 func (s *streams) open(ctx context.Context) (err error) {
-	if s.js, err = jetstream.New(s.conn, publish.Forget()); err != nil {
+	if s.js, err = jetstream.New(s.conn); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
 	if s.info, err = topology.Check(ctx, s.js); err != nil {

@@ -178,7 +178,7 @@ func (j *journals) elsewhere(ctx context.Context, destination string, o *filing.
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", withoutSecrets(destination), err)
 	}
-	js, err := jetstream.New(conn, publish.Forget())
+	js, err := jetstream.New(conn)
 	if err == nil {
 		var info topology.Info
 		if info, err = topology.Check(ctx, js); err == nil {
