@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -136,7 +137,8 @@ func (p *tap) hasTold(t *testing.T, want []transcript) {
 		if l.Empty { // a card, or what else is no conversation
 			continue
 		}
-		shown := p.command(t, "show", l.Key, "--json")
+		takes := func(line string) bool { return strings.HasPrefix(line, `{"takes":`) } // behind the events
+		shown := slices.DeleteFunc(p.command(t, "show", l.Key, "--json"), takes)
 		require.Len(t, shown, l.Events, l.Key)
 		got := read(t, shown)
 		require.Positive(t, left[got.String()], "%s is not expected, or not so often:\n%s\nexpected:\n%v", l.Key, got, left)
