@@ -81,7 +81,8 @@ func TestNoPlaceForALine(t *testing.T) {
 	j, inlet := &memory{}, &Inlet{}
 	c := runTapWith(t, Options{Journal: j, Inlet: inlet}, "stubborn")
 	require.Equal(t, "ready", c.line())
-	go func() { _, _ = c.stdin.WriteString(strings.Repeat("x", moreThanAPipe) + "\n") }() // the tap's end breaks it off
+	stdin := c.stdin
+	go func() { _, _ = stdin.WriteString(strings.Repeat("x", moreThanAPipe) + "\n") }() // the tap's end breaks it off
 	require.Eventually(t, func() bool { return len(j.kept(schema.FromClient)) > chunk }, 20*time.Second, time.Millisecond)
 	hurried, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

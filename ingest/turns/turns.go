@@ -147,11 +147,8 @@ var (
 )
 
 func (t *Turns) fromClient(line []byte) {
-	for _, word := range [][]byte{wordPrompt, wordInitialize, wordClose, wordDelete} {
-		if bytes.Contains(line, word) {
-			t.read(line, t.asked)
-			return
-		}
+	if bytes.Contains(line, wordPrompt) || bytes.Contains(line, wordInitialize) || bytes.Contains(line, wordClose) || bytes.Contains(line, wordDelete) {
+		t.read(line, t.asked)
 	}
 }
 
