@@ -158,6 +158,26 @@ func TestVersionsThatAreOffered(t *testing.T) {
 	}
 }
 
+// What version 2 has not is refused before an agent is started.
+func TestOptionsThatDoNotGoTogether(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		change func(o *Options)
+		says   string
+	}{
+		{func(o *Options) { o.ACP, o.FS = 2, true }, "version 2 of the protocol has no files and no terminals"},
+		{func(o *Options) { o.ACP, o.Terminal = 2, true }, "version 2 of the protocol has no files and no terminals"},
+		{func(o *Options) { o.ACP = 3 }, "version 3 of the protocol: want 1 or 2"},
+	} {
+		o := options(t, turn2())
+		test.change(&o)
+		_, err := try(t, o)
+		require.ErrorIs(t, err, ErrOptions)
+		require.ErrorContains(t, err, test.says)
+		require.Empty(t, kept(o).entries)
+	}
+}
+
 func TestFinalMessageOfVersion2(t *testing.T) {
 	t.Parallel()
 	text := func(s string) string { return `,"content":[{"type":"text","text":"` + s + `"}]` }

@@ -126,7 +126,7 @@ func (s *serving) leave(ctx context.Context) {
 		select {
 		case m := <-s.came:
 			if schema.IsInbox(m.Reply) {
-				_ = m.Respond(desk.answer(ctx, m.Subject, m.Data)) // whoever hears nothing asks again
+				_ = m.Respond(desk.answer(ctx, m.Subject, m.Data, time.Now())) // whoever hears nothing asks again
 			}
 		default:
 			return
@@ -147,6 +147,7 @@ func (gone) Deliver(context.Context, schema.Intervention) schema.Outcome {
 
 // take answers a message at its capture's desk.
 func (s *serving) take(ctx context.Context, m *nats.Msg) {
+	at := time.Now()
 	if !schema.IsInbox(m.Reply) { // else nobody would hear what became of it
 		return
 	}
@@ -165,7 +166,7 @@ func (s *serving) take(ctx context.Context, m *nats.Msg) {
 	}
 	s.under.Go(func() {
 		defer func() { <-s.places }()
-		_ = m.Respond(desk.answer(ctx, m.Subject, m.Data)) // a sender that hears nothing asks again, and gets the first outcome
+		_ = m.Respond(desk.answer(ctx, m.Subject, m.Data, at)) // a sender that hears nothing asks again, and gets the first outcome
 	})
 }
 
