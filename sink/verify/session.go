@@ -95,7 +95,7 @@ func (s *session) compare(e *schema.Event) error {
 		return err
 	}
 	if stored == nil || stored.Seq > s.given {
-		s.proof.find(eventFinding(Missing, e, s.given, "the ledger has no event of this number"))
+		s.proof.find(eventFinding(Missing, e, s.given, "no event of this number is stored"))
 		return nil
 	}
 	e.StoreSeq = s.given
