@@ -90,6 +90,8 @@ func (f *sealFlags) check(args []string) error {
 		return usage("steno seal: want KEY, or --all")
 	case f.place == "" && f.out == "":
 		return usage("steno seal: where to? give --archive DIR, or --out FILE.tar")
+	case f.out == "-":
+		return usage("--out -: a bundle goes into a file; stdout says what was sealed")
 	case f.force && f.out == "":
 		return usage("--force is for --out")
 	case f.out != "" && len(args) != 1:
@@ -100,6 +102,9 @@ func (f *sealFlags) check(args []string) error {
 
 func (a *app) seal(ctx context.Context, args []string, f *sealFlags) error {
 	if err := f.check(args); err != nil {
+		return err
+	}
+	if err := mayWrite(f.out, f.force); err != nil { // and again when it is sealed
 		return err
 	}
 	key, err := a.signingKey(f.key)
