@@ -236,7 +236,7 @@ func (p *proof) account(inOpen map[uint32]uint64) {
 func (p *proof) end() error {
 	last := p.info.Last.Frame
 	if p.heads.Raw < last && !p.stopped {
-		p.find(Finding{Problem: Numbers, Frame: p.heads.Raw + 1, Detail: fmt.Sprintf("the frames end at %d, the events go up to frame %d", p.heads.Raw, last)})
+		p.find(Finding{Problem: Numbers, Frame: p.heads.Raw + 1, Detail: fmt.Sprintf("the frames end at %d, the events go up to frame %d: of those behind nobody can tell whether they follow", p.heads.Raw, last)})
 	}
 	p.session(0) // makes those that the ledger has
 	for _, number := range slices.Sorted(maps.Keys(p.sessions)) {
