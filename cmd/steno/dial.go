@@ -47,7 +47,7 @@ func (a *app) holderOptions(kind holder.Kind) (holder.Options, error) {
 	interval, err := a.syncInterval()
 	return holder.Options{
 		Dir: a.dir(), Kind: kind, Version: version, Catalogue: protocols(), SyncInterval: interval, Dial: dial, Log: a.log,
-		Returned: func(js jetstream.JetStream) stage.Returned { return returned(js, "") }, Sealed: sealedIn(""),
+		Returned: func(js jetstream.JetStream) stage.Returned { return returned(js, "") }, Sealed: a.sealedIn(""),
 	}, err
 }
 

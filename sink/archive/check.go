@@ -67,10 +67,10 @@ func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
 			c.find(verify.BadFile, name, "%v", c.contents.damaged[name])
 		}
 	}
-	report.Findings = append(c.findings, report.Findings...)
+	report.Findings = append(append([]verify.Finding{}, c.findings...), report.Findings...) // lists are lists in JSON, empty ones too
 	return Checked{
-		Report: report, Seals: c.seals, Keys: slices.Sorted(maps.Keys(c.keys)),
-		Trusted: o.Trusted != "", Unfinished: c.unfinished,
+		Report: report, Seals: c.seals, Keys: append([]string{}, slices.Sorted(maps.Keys(c.keys))...),
+		Trusted: o.Trusted != "", Unfinished: append([]string{}, c.unfinished...),
 	}, nil
 }
 

@@ -256,7 +256,7 @@ func (c *check) rest(ctx context.Context, id schema.Identity, f *folder, good []
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.sizes)) {
 		if !named[name] && !b.mayHave(id, name, before) {
-			c.find(verify.BadFile, Folder(id)+name, "no seal names it")
+			c.find(verify.BadFile, Folder(id)+name, "it was added, or its seal was taken away: no seal names it")
 		}
 	}
 	return nil

@@ -146,7 +146,7 @@ func (p *proof) checkChain(f *schema.Frame) {
 	p.chain = f.Chain
 	last := p.info.Last.Frame
 	if f.Seq == last && p.info.Chain != f.Chain {
-		p.find(Finding{Problem: BrokenChain, Frame: last, Detail: fmt.Sprintf("the ledger has chain %q of it, the frame says %q", p.info.Chain, f.Chain)})
+		p.find(Finding{Problem: BrokenChain, Frame: last, Detail: fmt.Sprintf("with its event chain %q is stored, the frame says %q", p.info.Chain, f.Chain)})
 	}
 }
 
@@ -198,7 +198,7 @@ func (p *proof) event(e *schema.Event) error {
 	s := p.session(e.Session)
 	if e.Origin().Compare(p.info.Last) > 0 {
 		s.given++
-		p.find(eventFinding(Missing, e, s.given, fmt.Sprintf("the ledger ends at %s", p.info.Last)))
+		p.find(eventFinding(Missing, e, s.given, fmt.Sprintf("what is stored ends at %s", p.info.Last)))
 		return nil
 	}
 	p.name(e)
@@ -236,7 +236,7 @@ func (p *proof) account(inOpen map[uint32]uint64) {
 func (p *proof) end() error {
 	last := p.info.Last.Frame
 	if p.heads.Raw < last && !p.stopped {
-		p.find(Finding{Problem: Numbers, Frame: p.heads.Raw + 1, Detail: fmt.Sprintf("the frames end at %d, the ledger covers %d", p.heads.Raw, last)})
+		p.find(Finding{Problem: Numbers, Frame: p.heads.Raw + 1, Detail: fmt.Sprintf("the frames end at %d, the events go up to frame %d: of those behind nobody can tell whether they follow", p.heads.Raw, last)})
 	}
 	p.session(0) // makes those that the ledger has
 	for _, number := range slices.Sorted(maps.Keys(p.sessions)) {

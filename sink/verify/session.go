@@ -95,7 +95,7 @@ func (s *session) compare(e *schema.Event) error {
 		return err
 	}
 	if stored == nil || stored.Seq > s.given {
-		s.proof.find(eventFinding(Missing, e, s.given, "the ledger has no event of this number"))
+		s.proof.find(eventFinding(Missing, e, s.given, "no event of this number is stored"))
 		return nil
 	}
 	e.StoreSeq = s.given
@@ -166,6 +166,9 @@ func (s *session) added(e *sink.Event) {
 	f := Finding{Problem: Added, Session: s.key.Session, Seq: e.Seq, Detail: "the frames do not give this event: " + excerpt(e.Bytes, 0)}
 	if event, err := schema.DecodeEvent(e.Bytes); err == nil {
 		f.Frame, f.EventID = event.WorkerSeq, event.EventID.String()
+		if f.Frame > s.proof.heads.Raw {
+			f.Detail = "its frame is not there: " + excerpt(e.Bytes, 0)
+		}
 	}
 	s.proof.find(f)
 }
