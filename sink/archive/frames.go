@@ -109,9 +109,15 @@ func (c *Contents) partOf(ctx context.Context, one *sealed, in *lines, yield fun
 
 // blob reads a large frame's bytes and checks them.
 func (c *Contents) blob(ctx context.Context, id schema.Identity, sha string) ([]byte, error) {
-	data, err := read(ctx, c.store, Folder(id)+blobName(sha), maxObject)
-	if err == nil && hexSum(data) != sha {
-		err = fmt.Errorf("read %s: its bytes have SHA-256 %s", Folder(id)+blobName(sha), hexSum(data))
+	name := Folder(id) + blobName(sha)
+	data, err := read(ctx, c.store, name, maxObject)
+	if err != nil {
+		return data, err
+	}
+	have := hexSum(data)
+	c.sums.tell(name, have, nil)
+	if have != sha {
+		err = fmt.Errorf("read %s: its bytes have SHA-256 %s", name, have)
 	}
 	return data, err
 }
