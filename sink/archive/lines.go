@@ -83,7 +83,7 @@ func (c *Contents) unpacker(in io.Reader, limit int64) (*unpacker, error) {
 	}
 	c.mu.Unlock()
 	if u == nil {
-		zip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
+		zip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,7 @@ import (
 // Events are read in pages of so many, or fewer if they are large: every session of the captures that
 // are being proved may hold one, and a long one the next, too.
 const (
-	pageEvents = 128
+	pageEvents = 512
 	pageBytes  = 512 << 10
 )
 
