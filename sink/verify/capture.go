@@ -213,6 +213,7 @@ func (p *proof) end() error {
 		if err := end(); err != nil {
 			return err
 		}
+		p.lane.giveBack(s.page)
 		if s.head > 0 || s.given > 0 {
 			p.transcripts++
 		}

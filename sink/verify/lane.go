@@ -23,6 +23,7 @@ type lane struct {
 	next    []task
 	size    int
 	buf     []byte // an event's encoding, while it is compared
+	spare   []page
 	loading sync.WaitGroup
 }
 

@@ -29,13 +29,15 @@ func (s *session) turn() error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	next := s.spare
+	var next page
 	if s.ahead != nil {
 		next, s.ahead = <-s.ahead, nil
 	} else {
+		next = s.proof.lane.page()
 		s.load(ctx, &next, s.page.read)
 	}
-	s.page, s.spare, s.next = next, s.page, 0
+	s.proof.lane.giveBack(s.page)
+	s.page, s.next = next, 0
 	if next.err == nil && next.read < s.head {
 		s.loadAhead(ctx)
 	}
@@ -44,8 +46,8 @@ func (s *session) turn() error {
 
 // loadAhead has the page behind this one read. The lane waits for it.
 func (s *session) loadAhead(ctx context.Context) {
-	next, after, ahead := s.spare, s.page.read, make(chan page, 1)
-	s.ahead, s.spare = ahead, page{}
+	next, after, ahead := s.proof.lane.page(), s.page.read, make(chan page, 1)
+	s.ahead = ahead
 	s.proof.lane.loading.Go(func() {
 		s.load(ctx, &next, after)
 		ahead <- next
@@ -90,4 +92,25 @@ func (p *page) keep(lent []byte) []byte {
 	from := len(p.room)
 	p.room = append(p.room, lent...)
 	return p.room[from:len(p.room):len(p.room)]
+}
+
+// sparePages is how many pages a lane keeps for sessions to come: most are short, and each would make room anew.
+const sparePages = 4
+
+// page gives a page to load.
+func (l *lane) page() page {
+	last := len(l.spare) - 1
+	if last < 0 {
+		return page{}
+	}
+	p := l.spare[last]
+	l.spare = l.spare[:last]
+	return p
+}
+
+// giveBack takes a page of which nothing is needed any more.
+func (l *lane) giveBack(p page) {
+	if len(l.spare) < sparePages && cap(p.events) > 0 {
+		l.spare = append(l.spare, p)
+	}
 }

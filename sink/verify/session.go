@@ -17,7 +17,6 @@ type session struct {
 	page  page
 	next  int       // place in page
 	ahead chan page // gives the page behind it, which is being read; nil: it is not
-	spare page      // was compared
 }
 
 // peek gives the next stored event up to the head; nil behind it.
