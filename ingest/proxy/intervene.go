@@ -24,7 +24,7 @@ const (
 // are the kinds that A2A has no call for.
 //
 // It returns when the peer has answered, or when it has not within Options.Answer; then the call goes on, and the
-// record shows what comes.
+// record shows what comes. What could not be recorded by then is not sent.
 func (p *Proxy) Intervene(ctx context.Context, t Task, i schema.Intervention) schema.Outcome {
 	if i.Kind.Kind != schema.PrimitiveCancel && i.Kind.Kind != schema.PrimitiveInject {
 		return schema.NotSupported(i.Kind.Kind)
@@ -55,7 +55,9 @@ func (p *Proxy) begin(w *way, t Task, i schema.Intervention) (c *call, why strin
 	if err != nil {
 		return nil, err.Error()
 	}
-	c = &call{header: http.Header{}, over: make(chan struct{}), info: schema.InterventionInfo{Intervention: i}}
+	c = &call{
+		header: http.Header{}, by: time.Now().Add(p.answer), over: make(chan struct{}), info: schema.InterventionInfo{Intervention: i},
+	}
 	c.info.Session = t.ID
 	if i.Kind.Kind == schema.PrimitiveInject && w.dialect != a2a.V01 { // whose messages have no id
 		c.info.MessageID = messageID(t.ID, i.ID)
