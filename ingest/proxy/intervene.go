@@ -87,6 +87,7 @@ type own struct {
 	life    context.Context // of calls
 	end     context.CancelCauseFunc
 	running running
+	shut    bool // there are no more; running.mu is held
 }
 
 // take takes a place for a call.
@@ -94,7 +95,7 @@ func (o *own) take() (why string) {
 	o.running.mu.Lock()
 	defer o.running.mu.Unlock()
 	switch {
-	case o.life.Err() != nil:
+	case o.shut:
 		return errStopped.Error()
 	case o.running.n == maxOwn:
 		return "too many interventions wait for the peer's answers"
@@ -103,9 +104,21 @@ func (o *own) take() (why string) {
 	return ""
 }
 
-// EndCalls cuts off the proxy's own calls and returns when the journal holds the end of each; there are no more
-// from now on.
+// EndCalls ends the proxy's own calls and returns when the journal holds the end of each; there are no more from
+// now on. Those that run may go on for the grace, or until Hurry, and what runs on is cut off.
 func (p *Proxy) EndCalls() {
+	p.own.running.mu.Lock()
+	p.own.shut = true
+	p.own.running.mu.Unlock()
+	over := make(chan struct{})
+	go func() { defer close(over); p.own.running.wait() }()
+	grace := time.NewTimer(p.grace)
+	defer grace.Stop()
+	select {
+	case <-over:
+	case <-grace.C:
+	case <-p.hurry:
+	}
 	p.own.end(errStopped)
-	p.own.running.wait()
+	<-over
 }

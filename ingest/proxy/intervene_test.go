@@ -397,18 +397,28 @@ func TestAPeerThatTakesItsTime(t *testing.T) {
 	require.Equal(t, &o, infos[1].Outcome)
 }
 
-// At the end calls are cut off, and there are no more.
+// At the end there are no more calls, and those that run have the grace.
 func TestTheEndOfCalls(t *testing.T) {
 	m, b := startMill(t), newBook(t)
 	m.answer = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	p := start(t, b, m.URL)
+	p := start(t, b, m.URL, func(o *Options) { o.Grace = time.Hour })
 	converse(t, p, "/", sending)
+	t.Cleanup(p.Hurry)
 	outcome := make(chan schema.Outcome, 1)
 	go func() { outcome <- p.Intervene(context.Background(), p.Tasks()[0], cancels("i")) }()
 	m.awaits(t, 2)
-	p.EndCalls()
-	require.Equal(t, schema.Stale("it was sent, and no answer came, so whether it was done is not known: the proxy was stopped"), <-outcome)
+	ended := make(chan struct{})
+	go func() { defer close(ended); p.EndCalls() }()
+	require.Eventually(t, func() bool {
+		p.own.running.mu.Lock()
+		defer p.own.running.mu.Unlock()
+		return p.own.shut
+	}, 10*time.Second, time.Millisecond)
 	require.Equal(t, schema.Stale("the proxy was stopped"), p.Intervene(t.Context(), p.Tasks()[0], cancels("j")))
+	require.Empty(t, outcome, "what runs has its grace")
+	p.Hurry()
+	<-ended
+	require.Equal(t, schema.Stale("it was sent, and no answer came, so whether it was done is not known: the proxy was stopped"), <-outcome)
 }
 
 // However close a cancel is to the natural end, its outcome is one of the three, and the record is whole.
