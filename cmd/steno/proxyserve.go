@@ -12,7 +12,7 @@ import (
 
 // serveProxy serves until ctx ends, and returns when all that was recorded is in a closed journal. ready is
 // called when it is about to serve; what that begins goes on until ctx ends, and what it returns waits for it.
-// Calls of the proxy's own have the grace of the clients'.
+// Calls of the proxy's own have the same grace as the clients'.
 func (a *app) serveProxy(ctx context.Context, p *proxy.Proxy, r *recorder, clients, pushes net.Listener, ready func(context.Context) func()) error {
 	recording, stop := context.WithCancel(context.WithoutCancel(ctx))
 	closed := make(chan struct{})
@@ -28,8 +28,8 @@ func (a *app) serveProxy(ctx context.Context, p *proxy.Proxy, r *recorder, clien
 	if pushes != nil {
 		g.Go(func() error { return p.Serve(ctx, pushes, p.PushHandler()) })
 	}
+	g.Go(func() error { <-ctx.Done(); p.EndCalls(); return nil })
 	err := g.Wait()
-	p.EndCalls()
 	begun()
 	if err != nil {
 		return fmt.Errorf("proxy: %w", err)

@@ -18,6 +18,9 @@ const (
 	leaveWithin = time.Second
 	// maxUnderWay bounds the messages that are being answered; others wait.
 	maxUnderWay = 64
+	// maxAtDesk bounds those of one capture, which are carried out one after the other: where they take long, other
+	// captures have places left.
+	maxAtDesk = 8
 	// Group is the queue group of those that may serve one capture side by side: of them one takes each
 	// intervention.
 	Group = "steno"
@@ -35,11 +38,17 @@ type Captures interface {
 // when its capture is served no more.
 type Desks struct {
 	mu    sync.Mutex
-	desks map[schema.Identity]*Desk
+	desks map[schema.Identity]*attended
+}
+
+// attended is the desk of a capture.
+type attended struct {
+	*Desk
+	places chan struct{} // taken by messages that are being answered
 }
 
 // NewDesks makes desks of no captures.
-func NewDesks() *Desks { return &Desks{desks: map[schema.Identity]*Desk{}} }
+func NewDesks() *Desks { return &Desks{desks: map[schema.Identity]*attended{}} }
 
 // Serve takes what comes on the subjects of the captures, until ctx ends, which is no error, or the connection
 // is closed; it returns when what was taken is answered. Where several processes serve one capture, one of them
@@ -121,12 +130,11 @@ func (s *serving) leave(ctx context.Context) {
 		_ = sub.Drain() // the connection may be gone
 	}
 	_ = s.conn.FlushTimeout(leaveWithin) // likewise; what was on its way has come then
-	desk := NewDesk(gone{})
 	for {
 		select {
 		case m := <-s.came:
 			if schema.IsInbox(m.Reply) {
-				_ = m.Respond(desk.answer(ctx, m.Subject, m.Data, time.Now())) // whoever hears nothing asks again
+				refuse(ctx, m, leaves)
 			}
 		default:
 			return
@@ -134,15 +142,25 @@ func (s *serving) leave(ctx context.Context) {
 	}
 }
 
-// gone is the target of what comes too late.
-type gone struct{}
+// nobody is the target of what is not done, and says why.
+type nobody string
+
+const (
+	leaves nobody = "whoever takes interventions for it is about to leave"
+	busy   nobody = "too many wait in this conversation"
+)
 
 // Supported implements Target.
-func (gone) Supported() []schema.Primitive { return nil }
+func (nobody) Supported() []schema.Primitive { return nil }
 
 // Deliver implements Target.
-func (gone) Deliver(context.Context, schema.Intervention) schema.Outcome {
-	return schema.Stale("nothing was done: whoever takes interventions for it is about to leave")
+func (n nobody) Deliver(context.Context, schema.Intervention) schema.Outcome {
+	return schema.Stale("nothing was done: %s", string(n))
+}
+
+// refuse answers what is not done.
+func refuse(ctx context.Context, m *nats.Msg, why nobody) {
+	_ = m.Respond(NewDesk(why).answer(ctx, m.Subject, m.Data, time.Now())) // whoever hears nothing asks again
 }
 
 // take answers a message at its capture's desk.
@@ -155,26 +173,34 @@ func (s *serving) take(ctx context.Context, m *nats.Msg) {
 	if err != nil {
 		return // no desk's
 	}
-	desk := NewDesk(gone{})
-	if s.subjects[id] != nil {
-		desk = s.desks.desk(id, s.captures)
+	if s.subjects[id] == nil {
+		refuse(ctx, m, leaves)
+		return
+	}
+	desk := s.desks.desk(id, s.captures)
+	select {
+	case desk.places <- struct{}{}:
+	default:
+		refuse(ctx, m, busy)
+		return
 	}
 	select {
 	case s.places <- struct{}{}:
 	case <-ctx.Done():
+		<-desk.places
 		return // who sent it hears nothing, and asks again
 	}
 	s.under.Go(func() {
-		defer func() { <-s.places }()
+		defer func() { <-s.places; <-desk.places }()
 		_ = m.Respond(desk.answer(ctx, m.Subject, m.Data, at)) // a sender that hears nothing asks again, and gets the first outcome
 	})
 }
 
-func (d *Desks) desk(id schema.Identity, captures Captures) *Desk {
+func (d *Desks) desk(id schema.Identity, captures Captures) *attended {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.desks[id] == nil {
-		d.desks[id] = NewDesk(captures.Target(id))
+		d.desks[id] = &attended{NewDesk(captures.Target(id)), make(chan struct{}, maxAtDesk)}
 	}
 	return d.desks[id]
 }

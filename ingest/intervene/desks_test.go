@@ -100,6 +100,81 @@ func TestDesksOfManyCaptures(t *testing.T) {
 	require.Equal(t, 20, came, "each came to one of them")
 }
 
+// laggard is a target that takes until it may.
+type laggard struct{ came, may chan struct{} }
+
+func (s laggard) Supported() []schema.Primitive { return []schema.Primitive{schema.PrimitiveCancel} }
+
+func (s laggard) Deliver(context.Context, schema.Intervention) schema.Outcome {
+	select {
+	case s.came <- struct{}{}:
+	default:
+	}
+	<-s.may
+	return schema.Applied()
+}
+
+// slowly serves captures of laggards.
+type slowly struct {
+	served  []schema.Identity
+	targets map[schema.Identity]laggard
+}
+
+func (s slowly) Served(context.Context) ([]schema.Identity, error) { return s.served, nil }
+
+func (s slowly) Target(id schema.Identity) Target { return s.targets[id] }
+
+// A conversation in which each intervention takes long does not take the places of all others.
+func TestASlowConversationLeavesRoomForOthers(t *testing.T) {
+	t.Parallel()
+	conn, err := nats.Connect(natstest.Start(t).URL())
+	require.NoError(t, err)
+	t.Cleanup(conn.Close)
+	other, may := capture, make(chan struct{})
+	other.Run = "r-2"
+	free := make(chan struct{})
+	close(free)
+	house := slowly{[]schema.Identity{capture, other}, map[schema.Identity]laggard{
+		capture: {make(chan struct{}, 1), may}, other: {make(chan struct{}, 1), free},
+	}}
+	ctx, end := context.WithTimeout(t.Context(), 30*time.Second)
+	defer end()
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = NewDesks().Serve(ctx, conn, house) })
+	require.Eventually(t, func() bool {
+		c, err := Ask(ctx, conn, other, "miller")
+		return err == nil && c.Labels() == "cancel"
+	}, 20*time.Second, 10*time.Millisecond)
+	outcomes := make(chan schema.Outcome, maxUnderWay)
+	var asking sync.WaitGroup
+	for n := range cap(outcomes) {
+		asking.Go(func() {
+			o, err := Send(ctx, conn, capture, "miller", cancel(fmt.Sprint(n), ""))
+			if err == nil {
+				outcomes <- o
+			}
+		})
+	}
+	for range cap(outcomes) - maxAtDesk {
+		select {
+		case o := <-outcomes:
+			require.Equal(t, schema.Stale("nothing was done: too many wait in this conversation"), o)
+		case <-ctx.Done():
+			t.Fatal("they wait for their turn")
+		}
+	}
+	o, err := Send(ctx, conn, other, "miller", cancel("1", ""))
+	require.NoError(t, err)
+	require.Equal(t, schema.Applied(), o)
+	close(may)
+	for range maxAtDesk {
+		require.Equal(t, schema.Applied(), <-outcomes)
+	}
+	asking.Wait()
+	end()
+	serving.Wait()
+}
+
 func TestDesksWithoutAConnection(t *testing.T) {
 	t.Parallel()
 	conn, err := nats.Connect(natstest.Start(t).URL())

@@ -97,6 +97,9 @@ func (x *exchange) run(to http.ResponseWriter) {
 		why.answer(w, x)
 		return
 	}
+	if x.ours != nil && !x.ours.leaves() {
+		return
+	}
 	x.forward(w)
 }
 

@@ -24,7 +24,7 @@ const (
 // are the kinds that A2A has no call for.
 //
 // It returns when the peer has answered, or when it has not within Options.Answer; then the call goes on, and the
-// record shows what comes.
+// record shows what comes. What could not be recorded by then is not sent.
 func (p *Proxy) Intervene(ctx context.Context, t Task, i schema.Intervention) schema.Outcome {
 	if i.Kind.Kind != schema.PrimitiveCancel && i.Kind.Kind != schema.PrimitiveInject {
 		return schema.NotSupported(i.Kind.Kind)
@@ -55,7 +55,9 @@ func (p *Proxy) begin(w *way, t Task, i schema.Intervention) (c *call, why strin
 	if err != nil {
 		return nil, err.Error()
 	}
-	c = &call{header: http.Header{}, over: make(chan struct{}), info: schema.InterventionInfo{Intervention: i}}
+	c = &call{
+		header: http.Header{}, by: time.Now().Add(p.answer), over: make(chan struct{}), info: schema.InterventionInfo{Intervention: i},
+	}
 	c.info.Session = t.ID
 	if i.Kind.Kind == schema.PrimitiveInject && w.dialect != a2a.V01 { // whose messages have no id
 		c.info.MessageID = messageID(t.ID, i.ID)
@@ -85,6 +87,7 @@ type own struct {
 	life    context.Context // of calls
 	end     context.CancelCauseFunc
 	running running
+	shut    bool // there are no more; running.mu is held
 }
 
 // take takes a place for a call.
@@ -92,7 +95,7 @@ func (o *own) take() (why string) {
 	o.running.mu.Lock()
 	defer o.running.mu.Unlock()
 	switch {
-	case o.life.Err() != nil:
+	case o.shut:
 		return errStopped.Error()
 	case o.running.n == maxOwn:
 		return "too many interventions wait for the peer's answers"
@@ -101,9 +104,21 @@ func (o *own) take() (why string) {
 	return ""
 }
 
-// EndCalls cuts off the proxy's own calls and returns when the journal holds the end of each; there are no more
-// from now on.
+// EndCalls ends the proxy's own calls and returns when the journal holds the end of each; there are no more from
+// now on. Those that run may go on for the grace, or until Hurry, and what runs on is cut off.
 func (p *Proxy) EndCalls() {
+	p.own.running.mu.Lock()
+	p.own.shut = true
+	p.own.running.mu.Unlock()
+	over := make(chan struct{})
+	go func() { defer close(over); p.own.running.wait() }()
+	grace := time.NewTimer(p.grace)
+	defer grace.Stop()
+	select {
+	case <-over:
+	case <-grace.C:
+	case <-p.hurry:
+	}
 	p.own.end(errStopped)
-	p.own.running.wait()
+	<-over
 }

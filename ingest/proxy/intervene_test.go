@@ -85,6 +85,16 @@ func (m *mill) last() asked {
 	return m.asked[len(m.asked)-1]
 }
 
+// awaits returns when the peer has been asked n times.
+func (m *mill) awaits(t *testing.T, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return len(m.asked) == n
+	}, 10*time.Second, time.Millisecond)
+}
+
 const sending = `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"tenant":"oats","message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}}`
 
 // converse begins a conversation; it returns when the client knows of its task.
@@ -238,8 +248,8 @@ func TestWhatThePeerDoesNotDo(t *testing.T) {
 			"the peer refused it: -32002 Task cannot be canceled", false},
 		"an error that quotes": {answers(200, `{"jsonrpc":"2.0","id":"i","error":{"code":-32001,"message":"no such task for geheim-0815"}}`),
 			"the peer refused it: -32001 no such task for ***", true},
-		"no right": {answers(401, `who?`), "the peer refused it: Unauthorized: ", false},
-		"REST":     {answers(404, `{"error":{"code":404,"status":"NOT_FOUND","message":"no task"}}`), "the peer refused it: Not Found: NOT_FOUND no task", false},
+		"no right": {answers(401, `who?`), "the peer refused it: 401 Unauthorized", false},
+		"REST":     {answers(404, `{"error":{"code":404,"status":"NOT_FOUND","message":"no task"}}`), "the peer refused it: 404 Not Found: NOT_FOUND no task", false},
 		"another end": {answers(200, `{"jsonrpc":"2.0","id":"i","result":{"id":"t-1","status":{"state":"TASK_STATE_COMPLETED"}}}`),
 			"the task had ended before: completed", false},
 		"nothing": {answers(200, `{"jsonrpc":"2.0","id":"i","result":null}`), "the peer's answer is neither a result nor an error", false},
@@ -326,6 +336,40 @@ func TestWhatCannotBeRecordedIsNotDone(t *testing.T) {
 	require.Equal(t, sending, m.last().body, "nothing was sent")
 }
 
+// What finds no room in the record in time is not done later, when there is room.
+func TestWhatIsRecordedTooLateIsNotSent(t *testing.T) {
+	for name, late := range map[string]func(e entry) bool{
+		"the intervention": func(e entry) bool { return e.typ == schema.TypeIntervention },
+		"the request":      func(e entry) bool { return e.Chan == schema.ChanRequest },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, b := startMill(t), newBook(t)
+			p := start(t, b, m.URL, func(o *Options) { o.Answer = 20 * time.Millisecond })
+			converse(t, p, "/", sending)
+			room := make(chan struct{})
+			b.mu.Lock()
+			b.before = func(ctx context.Context, _ int, e entry) error {
+				if !late(e) {
+					return nil
+				}
+				select {
+				case <-room:
+					return nil
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+			}
+			b.mu.Unlock()
+			o := p.Intervene(t.Context(), p.Tasks()[0], cancels("i"))
+			require.Contains(t, o.Detail, "nothing was sent: ")
+			close(room)
+			p.own.running.wait()
+			require.Equal(t, sending, m.last().body, "nothing was sent")
+		})
+	}
+}
+
 // A peer that does not answer in time goes on, and so does the record: who waits hears that nobody knows yet.
 func TestAPeerThatTakesItsTime(t *testing.T) {
 	m, b := startMill(t), newBook(t)
@@ -335,10 +379,16 @@ func TestAPeerThatTakesItsTime(t *testing.T) {
 		<-may
 		cancel(w, r)
 	}
-	p := start(t, b, m.URL, func(o *Options) { o.Answer = 20 * time.Millisecond })
+	p := start(t, b, m.URL)
 	answer := converse(t, p, "/", sending)
-	o := p.Intervene(t.Context(), p.Tasks()[0], cancels("i"))
-	require.Equal(t, schema.Stale("it was sent, and what became of it is not known yet: the peer has not answered within 20ms"), o)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	outcome := make(chan schema.Outcome, 1)
+	go func() { outcome <- p.Intervene(ctx, p.Tasks()[0], cancels("i")) }()
+	m.awaits(t, 2)
+	leave()
+	o := <-outcome
+	require.Equal(t, schema.Stale("it was sent, and what became of it is not known yet: nobody waits for its answer any more"), o)
 	close(may)
 	require.Contains(t, next(answer), "CANCELED")
 	b.closed(t, 2)
@@ -347,22 +397,28 @@ func TestAPeerThatTakesItsTime(t *testing.T) {
 	require.Equal(t, &o, infos[1].Outcome)
 }
 
-// At the end calls are cut off, and there are no more.
+// At the end there are no more calls, and those that run have the grace.
 func TestTheEndOfCalls(t *testing.T) {
 	m, b := startMill(t), newBook(t)
 	m.answer = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	p := start(t, b, m.URL)
+	p := start(t, b, m.URL, func(o *Options) { o.Grace = time.Hour })
 	converse(t, p, "/", sending)
+	t.Cleanup(p.Hurry)
 	outcome := make(chan schema.Outcome, 1)
 	go func() { outcome <- p.Intervene(context.Background(), p.Tasks()[0], cancels("i")) }()
+	m.awaits(t, 2)
+	ended := make(chan struct{})
+	go func() { defer close(ended); p.EndCalls() }()
 	require.Eventually(t, func() bool {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return len(m.asked) == 2
+		p.own.running.mu.Lock()
+		defer p.own.running.mu.Unlock()
+		return p.own.shut
 	}, 10*time.Second, time.Millisecond)
-	p.EndCalls()
-	require.Equal(t, schema.Stale("it was sent, and no answer came, so whether it was done is not known: the proxy was stopped"), <-outcome)
 	require.Equal(t, schema.Stale("the proxy was stopped"), p.Intervene(t.Context(), p.Tasks()[0], cancels("j")))
+	require.Empty(t, outcome, "what runs has its grace")
+	p.Hurry()
+	<-ended
+	require.Equal(t, schema.Stale("it was sent, and no answer came, so whether it was done is not known: the proxy was stopped"), <-outcome)
 }
 
 // However close a cancel is to the natural end, its outcome is one of the three, and the record is whole.

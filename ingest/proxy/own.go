@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ const maxDetail = 1 << 10
 // call is one of the proxy's own: it is who asks in its exchange, and judges the answer.
 type call struct {
 	x    *exchange
+	by   time.Time     // until when it is to be recorded
 	over chan struct{} // closed when the exchange has ended
 	info schema.InterventionInfo
 
@@ -35,6 +37,7 @@ type call struct {
 
 	mu     sync.Mutex
 	said   bool            // the intervention is in the record
+	sent   bool            // so is the request, which goes out now
 	unsent error           // why nothing was sent, or nothing is to be
 	result *schema.Outcome // nil: not known yet
 }
@@ -77,7 +80,9 @@ func (x *exchange) announce() error {
 	case x.journal == nil:
 		c.unsent = errors.New("there is no room to record it")
 	default:
-		err := x.journal.ControlTo(x.ctx, journal.Lane{Exchange: x.id}, schema.TypeIntervention, time.Now(), c.info)
+		ctx, done := context.WithDeadline(x.ctx, c.by)
+		defer done()
+		err := x.journal.ControlTo(ctx, journal.Lane{Exchange: x.id}, schema.TypeIntervention, time.Now(), c.info)
 		if c.unsent = x.kept(err, "an intervention", journal.Lane{Chan: x.chanAsk}); err == nil {
 			c.said = true
 		}
@@ -88,13 +93,21 @@ func (x *exchange) announce() error {
 	return c.unsent
 }
 
+// leaves is asked before the request goes out, and reports whether it may: not if somebody was told that it did not.
+func (c *call) leaves() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = c.unsent == nil
+	return c.sent
+}
+
 // giveUp says what became of it while its exchange goes on.
 func (c *call) giveUp(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.result != nil:
-	case !c.said:
+	case !c.sent:
 		c.unsent = fmt.Errorf("it could not be recorded in time: %s", why)
 		c.tell(schema.Stale("nothing was sent: %v", c.unsent))
 	default:
@@ -169,15 +182,16 @@ func (c *call) answer() string {
 	if whole {
 		says = a2a.ReadEnvelope(tree.Root())
 	}
-	switch fault := ""; {
+	switch {
 	case says.Error.Present() || c.status/100 != 2:
-		if says.Error.Present() {
-			fault = a2a.FaultText(says.Error)
-		}
+		why := "the peer refused it"
 		if c.status/100 != 2 {
-			fault = http.StatusText(c.status) + ": " + fault
+			why += strings.TrimRight(fmt.Sprintf(": %d %s", c.status, http.StatusText(c.status)), " ")
 		}
-		return "the peer refused it: " + fault
+		if says.Error.Present() {
+			why += ": " + a2a.FaultText(says.Error)
+		}
+		return why
 	case !whole && c.x.broken != "":
 		return "it was sent, and its answer broke off, so whether it was done is not known: " + c.x.broken
 	case !whole:

@@ -68,6 +68,24 @@ func TestHeadersThatAreKept(t *testing.T) {
 	require.Len(t, h, 6, "the request's own stay")
 }
 
+// A task that is called at great length is not remembered: neither in part, nor by as many bytes as its client likes.
+func TestWaysThatAreTooLong(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", maxKept+1)
+	require.Len(t, readTenant([]byte(`{"params":{"tenant":"`+long+long+`"}}`)), maxKept+1)
+	for name, c := range map[string]struct{ path, tenant string }{
+		"its tenant": {"/", long}, "its query": {"/?x=" + long, ""}, "its path": {"/" + long, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, b := startMill(t), newBook(t)
+			p := start(t, b, m.URL)
+			converse(t, p, c.path, strings.ReplaceAll(sending, "oats", c.tenant))
+			require.Empty(t, p.Tasks())
+		})
+	}
+}
+
 // What an answer says of its task is found in each form in which it comes, however it is cut.
 func TestWhatIsSeenOfTasks(t *testing.T) {
 	const (

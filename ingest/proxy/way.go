@@ -9,7 +9,8 @@ import (
 )
 
 // maxKept is how much of a client's headers is kept for calls about its task, in bytes: more is too much
-// to be remembered of each, and nothing of it is kept.
+// to be remembered of each, and nothing of it is kept. As long may be where it calls, all together: what is
+// called elsewhere is not remembered, since a call without it would be about another task.
 const maxKept = 16 << 10
 
 // way is how a client calls the peer: what a call about the same task must be like. Its headers may hold
@@ -25,7 +26,7 @@ type way struct {
 	sends   bool   // the call brought a message: its client may say something to the task
 }
 
-// calledAs is how the exchange was called, as the peer heard it; nil for what is no call.
+// calledAs is how the exchange was called, as the peer heard it; nil for what is no call, or too long.
 func (x *exchange) calledAs() *way {
 	c := x.request.calls
 	u := x.target()
@@ -46,6 +47,9 @@ func (x *exchange) calledAs() *way {
 			return nil
 		}
 		w.dialect, w.path, w.query = dialect, before, keptQuery(u.RawQuery)
+	}
+	if len(w.path)+len(w.query)+len(w.host)+len(w.tenant) > maxKept {
+		return nil
 	}
 	w.header = keptHeaders(x.in.Header)
 	if x.serveUp && x.copied != nil && w.header != nil {
@@ -121,7 +125,8 @@ func hasHead(name string, heads []string) bool {
 	return false
 }
 
-// readTenant is the tenant that a request of JSON-RPC names; empty if it names none.
+// readTenant is the tenant that a request of JSON-RPC names, of one that is too long its beginning; empty if it
+// names none.
 func readTenant(text []byte) string {
 	for d := range documents(text) {
 		for m := range inside(text, d.at) {
@@ -131,7 +136,7 @@ func readTenant(text []byte) string {
 			for p := range inside(text, m.at) {
 				if p.name == "tenant" {
 					tenant, _ := textOf(text, p.at)
-					return tenant
+					return strings.Clone(tenant[:min(len(tenant), maxKept+1)])
 				}
 			}
 		}

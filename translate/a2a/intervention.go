@@ -1,6 +1,9 @@
 package a2a
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/google/uuid"
 
 	"github.com/steno-io/steno/schema"
@@ -54,8 +57,11 @@ func (x *fold) taken(exchange string, t *task) {
 
 // echoed gives the message that steno has sent where the peer repeats it before it answers, or never does.
 func (x *fold) echoed(id string, t *task) {
-	for exchange, in := range x.injected {
-		if id != "" && in.id == id {
+	if id == "" || len(x.injected) == 0 {
+		return
+	}
+	for _, exchange := range slices.Sorted(maps.Keys(x.injected)) { // a map's order is no order
+		if x.injected[exchange].id == id {
 			x.taken(exchange, t)
 		}
 	}

@@ -3,6 +3,7 @@ package reach
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ type Calls interface {
 //
 // Which capture a task is in, says the bucket in which whoever publishes files it: the proxy itself does not
 // decide that, and only a task that stands in a transcript can be meant. So of several proxies of one peer each
-// serves the captures of the tasks that came through itself, and whichever has seen a task can reach it; of
+// serves the captures of the tasks that came through itself and go on, and whichever has seen a task can reach it; of
 // those that serve the same capture one gets the intervention. One that has not seen the task that is meant, but
 // another one of that capture, says that it has not.
 type Proxied struct {
@@ -40,25 +41,51 @@ type Proxied struct {
 
 	mu    sync.Mutex
 	filed map[string]schema.Identity
+	done  map[schema.Identity]bool // captures in which something was done here
 }
 
 var _ intervene.Captures = (*Proxied)(nil)
 
 // Served implements intervene.Captures: served are the captures of tasks that go on, and of those that have
-// ended of late, so that who comes too late hears so.
+// ended of late where something was done here, so that whoever asks again hears the outcome. Elsewhere a proxy
+// whose tasks have ended would take what is meant for one that goes on at another proxy.
 func (p *Proxied) Served(ctx context.Context) (list []schema.Identity, err error) {
-	seen := map[schema.Identity]bool{}
+	served, known := map[schema.Identity]bool{}, map[schema.Identity]bool{}
 	for _, t := range p.Calls.Tasks() {
 		id, ok, err := p.capture(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		if ok && !seen[id] {
-			seen[id] = true
+		if !ok {
+			continue
+		}
+		known[id] = true
+		if !served[id] && (t.Open || p.acted(id)) {
+			served[id] = true
 			list = append(list, id)
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.done, func(id schema.Identity, _ bool) bool { return !known[id] })
 	return list, nil
+}
+
+// acted reports whether something was done in a capture.
+func (p *Proxied) acted(id schema.Identity) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.done[id]
+}
+
+// acts notes that something is about to be done in a capture.
+func (p *Proxied) acts(id schema.Identity) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done == nil {
+		p.done = map[schema.Identity]bool{}
+	}
+	p.done[id] = true
 }
 
 // capture is a task's. That of one which has ended is not asked for: if it is not known nobody was served there.
@@ -141,6 +168,7 @@ func (c conversation) Deliver(ctx context.Context, i schema.Intervention) schema
 	case !mine:
 		return schema.Stale("it was taken before, by another proxy of this peer or by one that has ended: the transcript shows what came of it")
 	}
+	c.acts(c.id)
 	outcomes := make([]schema.Outcome, len(open))
 	var under sync.WaitGroup
 	for n, t := range open {

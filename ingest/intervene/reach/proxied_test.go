@@ -94,3 +94,31 @@ func TestTasksOfAConversation(t *testing.T) {
 	require.Equal(t, schema.Stale("no task is in progress"), c.Deliver(t.Context(), cancel("8", "t-1")))
 	require.Len(t, p.ch, 5)
 }
+
+// Of two proxies of one conversation the one whose tasks have ended leaves it to the other, unless it has outcomes to
+// tell.
+func TestAConversationThatGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
+	capture := schema.Identity{Namespace: "default", Workflow: "mill", Run: "r", Attempt: 1}
+	p := &tapped{ch: make(chan proxy.Task, 1), tasks: []proxy.Task{{ID: "t-1", Open: true}}}
+	r := &Proxied{
+		Calls: p, Peer: "mill",
+		Filed: func(context.Context, string) (schema.Identity, bool, error) { return capture, true, nil },
+		Claim: func(context.Context, schema.Identity, string) (bool, error) { return true, nil },
+	}
+	served := func() []schema.Identity {
+		list, err := r.Served(t.Context())
+		require.NoError(t, err)
+		return list
+	}
+	require.Equal(t, []schema.Identity{capture}, served())
+	p.tasks[0].Open = false
+	require.Empty(t, served())
+	p.tasks[0].Open = true
+	require.Equal(t, schema.Applied(), r.Target(capture).Deliver(t.Context(), cancel("1", "")))
+	p.tasks[0].Open = false
+	require.Equal(t, []schema.Identity{capture}, served())
+	p.tasks = nil
+	require.Empty(t, served())
+	require.Empty(t, r.done)
+}
