@@ -34,8 +34,10 @@ type Blobs struct {
 	js    jetstream.JetStream // publishes chunks
 }
 
-// OpenBlobs opens the bucket.
+// OpenBlobs opens the bucket. It waits at most 5 seconds for the server's answer.
 func OpenBlobs(ctx context.Context, js jetstream.JetStream) (*Blobs, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	store, err := js.ObjectStore(ctx, Blob)
 	if err != nil {
 		return nil, fmt.Errorf("open blob bucket %s: %w", Blob, err)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -23,7 +25,7 @@ func ReadHeaders(ctx context.Context, js jetstream.JetStream, stream, subject st
 
 func read(ctx context.Context, js jetstream.JetStream, stream, subject string, from uint64, bare bool) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		end, ok, err := Last(ctx, js, stream, subject)
+		end, ok, err := lastPatiently(ctx, js, stream, subject)
 		if err != nil {
 			yield(Message{}, err)
 			return
@@ -52,6 +54,23 @@ func read(ctx context.Context, js jetstream.JetStream, stream, subject string, f
 			if !yield(m, nil) || m.Seq == end.Seq {
 				return
 			}
+		}
+	}
+}
+
+// lastPatiently is Last for a reader, who outlives a lost connection here as well as behind it: it asks again
+// until there is one, for half a minute.
+func lastPatiently(ctx context.Context, js jetstream.JetStream, stream, subject string) (m Message, ok bool, err error) {
+	for began := time.Now(); ; {
+		m, ok, err = Last(ctx, js, stream, subject)
+		away := errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, nats.ErrDisconnected)
+		if !away || time.Since(began) > stallAfter {
+			return m, ok, err
+		}
+		select {
+		case <-ctx.Done():
+			return Message{}, false, ctx.Err()
+		case <-time.After(firstRetry):
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -158,6 +159,28 @@ func TestReadAcrossARestart(t *testing.T) {
 		}
 	}
 	require.Equal(t, n, read)
+}
+
+// A reader that keeps nothing for a server which is away, as one of a data directory, waits for the next one.
+func TestReadBeginsWhileTheServerIsAway(t *testing.T) {
+	s := natstest.Start(t)
+	fill(t, s.JS, 3, subjectA)
+	conn, err := nats.Connect(s.URL(), nats.ReconnectBufSize(-1), nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))
+	require.NoError(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	require.NoError(t, err)
+	away := conn.StatusChanged(nats.RECONNECTING)
+	_, _, err = topology.Last(deadline(t), js, topology.Raw, subjectA)
+	require.NoError(t, err)
+	s.Stop()
+	<-away
+	_, _, err = topology.Last(deadline(t), js, topology.Raw, subjectA)
+	require.ErrorIs(t, err, nats.ErrReconnectBufExceeded)
+	read := make(chan []string)
+	go func() { read <- texts(t, js, subjectA, 1) }()
+	s.Restart(t)
+	require.Equal(t, []string{"a:1@1", "a:2@2", "a:3@3"}, <-read)
 }
 
 func TestLast(t *testing.T) {
