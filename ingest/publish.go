@@ -22,7 +22,7 @@ const retryAfter = time.Second
 func (s Site) publish(ctx context.Context, path string, head journal.Head, using func(*publish.Publisher)) error {
 	for {
 		err := s.once(ctx, path, head, using)
-		if err == nil || hopeless(err) {
+		if err == nil || publish.Hopeless(err) || journal.Gone(path, err) {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -36,19 +36,13 @@ func (s Site) publish(ctx context.Context, path string, head journal.Head, using
 	}
 }
 
-// hopeless tells the failures that no other try mends; fs.ErrNotExist is of a journal that was deleted.
-func hopeless(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, journal.ErrDamaged) || errors.Is(err, publish.ErrSubject) || errors.Is(err, publish.ErrUnstorable) ||
-		errors.Is(err, topology.ErrBlob)
-}
-
 func (s Site) once(ctx context.Context, path string, head journal.Head, using func(*publish.Publisher)) (err error) {
 	release, err := journal.Claim(s.Dir, head.ID)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	js, err := jetstream.New(s.Conn, publish.Forget())
+	js, err := jetstream.New(s.Conn)
 	if err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"github.com/steno-io/steno/ingest/journal"
@@ -60,7 +59,7 @@ func (s Site) recover(ctx context.Context, info journal.Info) error {
 		return err
 	}
 	err = s.publish(ctx, info.Path, info.Head, func(*publish.Publisher) {})
-	if _, gone := os.Lstat(info.Path); errors.Is(err, fs.ErrNotExist) && errors.Is(gone, fs.ErrNotExist) {
+	if journal.Gone(info.Path, err) {
 		return nil // another process has published it, and it was deleted for want of room
 	}
 	return err

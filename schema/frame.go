@@ -2,7 +2,7 @@ package schema
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -94,7 +94,7 @@ type Writer struct {
 
 // String writes journal:offset.
 func (w Writer) String() string {
-	return fmt.Sprintf("%s:%d", w.Journal, w.Offset)
+	return w.Journal + ":" + strconv.FormatUint(w.Offset, 10)
 }
 
 // OpenInfo is the payload of an open frame: what steers the fold, and what a reader lists. Every

@@ -163,8 +163,10 @@ func transcriptTokens(t Transcript) string {
 }
 
 // IsInbox reports whether an answer may go to a subject. Whoever asks names it, and may have no right to
-// publish there; who answers does, and NATS checks no permission on it: so it is none of the streams', the
-// buckets' or the server's.
+// publish there; who answers does, and NATS checks no permission on it: so it must be one on which nothing but
+// answers goes, which are those below a token that begins with _INBOX, and the server's own for askers of
+// another account.
 func IsInbox(reply string) bool {
-	return reply != "" && !strings.HasPrefix(reply, "steno.") && !strings.HasPrefix(reply, "$")
+	head, rest, _ := strings.Cut(reply, ".")
+	return (strings.HasPrefix(head, "_INBOX") || head == "_R_") && rest != "" && !strings.ContainsAny(reply, "*> ")
 }

@@ -65,6 +65,17 @@ func TestParseSubjectSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestIsInbox(t *testing.T) {
+	for _, inbox := range []string{"_INBOX.Ab1", "_INBOX.Ab1.7", "_INBOX_console.x", "_R_.oJ3.x"} {
+		require.True(t, schema.IsInbox(inbox), inbox)
+	}
+	for _, other := range []string{
+		"", "x", "orders.new", "steno.raw.0.x", "$JS.API.INFO", "$KV.x.y", "_INBOX", "_INBOX.", "_R_", "_GR_.x", "orders._INBOX.x", "_INBOX.>", "_INBOX.*.x", "_INBOX_miller",
+	} {
+		require.False(t, schema.IsInbox(other), other)
+	}
+}
+
 // FuzzParseSubject: what is accepted has exactly one spelling.
 func FuzzParseSubject(f *testing.F) {
 	f.Add("steno.raw.1.a.b.c.0.1")

@@ -26,12 +26,12 @@ type Ledger interface {
 	// reads from the first message what was passed over. false, and nothing is changed: it is not
 	// parked.
 	Redrive(ctx context.Context, c Claim, id schema.Identity) (bool, error)
-	// Drop takes events out of the ledger that an archive has, in one transaction under the claim's epoch,
-	// as Store: those of a piece, before which all are dropped already. Each must have the SHA-256 that the
-	// piece says: else ErrOther, and nothing is changed. All else that is kept of the transcript stays, and
-	// so does what a search finds: false, and nothing is changed, where something of the piece, or dropped
-	// before it, is not indexed yet. The last event of a transcript is never dropped. Dropping again what is
-	// dropped is harmless.
+	// Drop takes the events that d names, which an archive has, out of the ledger, in one transaction under the
+	// claim's epoch, as Store. They begin behind those that are dropped already, and end before the transcript's
+	// last one, which is never dropped. Each must have the SHA-256 that d says: else ErrOther, and nothing is
+	// changed. All else that is kept of the transcript stays, and so does what a search finds: while the index
+	// does not have all of them yet, the answer is false, and nothing is changed. Dropping again what is dropped
+	// is harmless.
 	Drop(ctx context.Context, c Claim, d Dropped) (bool, error)
 }
 

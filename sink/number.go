@@ -17,9 +17,9 @@ type Tx interface {
 	Capture(ctx context.Context, id schema.Identity) (*Capture, error)
 	// Transcript gives what is kept of a session, making an empty one where nothing is.
 	Transcript(ctx context.Context, c *Capture, session uint32) (*Transcript, error)
-	// Event gives the bytes stored under a number, those put in this transaction included.
+	// Event gives the bytes stored under a number, those put in this transaction included; nil if there are none.
 	Event(ctx context.Context, t *Transcript, seq uint64) ([]byte, error)
-	// Dropped gives the SHA-256 of a dropped event.
+	// Dropped gives the SHA-256 of a dropped event; nil if it was not dropped.
 	Dropped(ctx context.Context, t *Transcript, seq uint64) ([]byte, error)
 	// Put stores an event's bytes under its number; both are kept until the transaction ends.
 	Put(ctx context.Context, t *Transcript, seq uint64, event []byte) error
@@ -196,18 +196,20 @@ func (n *numbering) check(ctx context.Context, c *captureInBatch, e *Entry) (*Pa
 	return nil, nil
 }
 
-// compare holds an event that came again against what is kept of the first one, and gives that.
+// compare holds an event that came again against what is kept of the first one, and gives that; nil: nothing is. One
+// that is not there may have been dropped since the transcript was read, by the owner of another partition.
 func (n *numbering) compare(ctx context.Context, t *Transcript, ordinal uint64, got []byte) (have []byte, same bool, err error) {
-	if ordinal <= t.Dropped {
-		digest, err := n.tx.Dropped(ctx, t, ordinal)
-		if err != nil {
-			return nil, false, err
+	if ordinal > t.Dropped {
+		if have, err = n.tx.Event(ctx, t, ordinal); err != nil || have != nil {
+			return have, bytes.Equal(have, got), err
 		}
-		have, same = again(digest, got)
-		return have, same, nil
 	}
-	have, err = n.tx.Event(ctx, t, ordinal)
-	return have, bytes.Equal(have, got), err
+	digest, err := n.tx.Dropped(ctx, t, ordinal)
+	if err != nil || digest == nil {
+		return nil, false, err
+	}
+	have, same = again(digest, got)
+	return have, same, nil
 }
 
 // take stores what is new of a record that fits.

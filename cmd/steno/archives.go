@@ -28,6 +28,7 @@ func (a *app) archiveFlag(cmd *cobra.Command) {
 // archives are those that a session has opened to read what was given back.
 type archives struct {
 	js    func() jetstream.JetStream
+	cache *archive.Cache
 	named string // by the user; empty: the one that a capture was given back to
 	// otherwise is where that one is not there; empty: none is.
 	otherwise string
@@ -38,7 +39,7 @@ type archives struct {
 
 // archivesOf are a session's archives.
 func (a *app) archivesOf(s *session) *archives {
-	return &archives{js: func() jetstream.JetStream { return s.js }, named: a.archive}
+	return &archives{js: func() jetstream.JetStream { return s.js }, named: a.archive, cache: &a.read}
 }
 
 // open gives the archive that has what was given back of a capture.
@@ -76,7 +77,7 @@ func (r *archives) either(ctx context.Context, place string) (archive.Store, err
 
 // through reads a ledger with what it has dropped.
 func (r *archives) through(l ledger) ledger {
-	return archive.Through{Kept: l, Dropped: archive.NewDropped(r.dropped)}
+	return archive.Through{Kept: l, Dropped: archive.NewDropped(r.cache, r.dropped)}
 }
 
 // at opens the archive of a name. The error wraps fs.ErrNotExist if there is none, and topology.ErrAway if it may be

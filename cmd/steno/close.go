@@ -82,6 +82,7 @@ func appendClose(ctx context.Context, s *session, id schema.Identity, reason str
 	if err != nil {
 		return 0, err
 	}
+	defer appender.Close()
 	if err := appender.Append(ctx, []schema.Frame{{
 		At: time.Now().UTC(), From: schema.FromControl, Type: schema.TypeClose, End: schema.EndNone, Data: payload,
 		Writer: schema.Writer{Offset: 1},

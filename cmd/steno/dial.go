@@ -14,6 +14,7 @@ import (
 
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/ingest/publish"
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/topology"
 	"github.com/steno-io/steno/translate/stage"
 )
@@ -23,6 +24,9 @@ var errUnreachable = errors.New("NATS is not reachable")
 
 // errURL marks a text that is no NATS URL. What is wrong with it is not said: it may hold a secret.
 var errURL = errors.New("not a NATS URL: want nats://host:port")
+
+// errInbox marks a NATS context whose inboxes no part of steno would answer on.
+var errInbox = errors.New("its inbox prefix must begin with _INBOX, such as _INBOX_me")
 
 // contextPrefix marks a destination that is a NATS context by name.
 const contextPrefix = "context:"
@@ -43,12 +47,12 @@ func (a *app) holderOptions(kind holder.Kind) (holder.Options, error) {
 	interval, err := a.syncInterval()
 	return holder.Options{
 		Dir: a.dir(), Kind: kind, Version: version, Catalogue: protocols(), SyncInterval: interval, Dial: dial, Log: a.log,
-		Returned: func(js jetstream.JetStream) stage.Returned { return returned(js, "") }, Sealed: sealedIn(""),
+		Returned: func(js jetstream.JetStream) stage.Returned { return returned(js, "") }, Sealed: a.sealedIn(""),
 	}, err
 }
 
 // dial connects to a destination, and to nothing else whatever this command's flags say: it may be
-// another process's journal that goes there. Errors wrap errUnreachable or errURL.
+// another process's journal that goes there. Errors wrap errUnreachable, errURL or errInbox.
 func dial(destination string) (*nats.Conn, error) { return dialWith(destination) }
 
 // dialWith is dial with more options.
@@ -61,11 +65,14 @@ func dialWith(destination string, more ...nats.Option) (*nats.Conn, error) {
 	} else {
 		conn, err = nats.Connect(destination, options...)
 	}
-	if err == nil {
-		return conn, nil
-	}
 	var parse *url.Error
-	if errors.As(err, &parse) {
+	switch {
+	case err == nil && schema.IsInbox(conn.NewInbox()):
+		return conn, nil
+	case err == nil:
+		conn.Close()
+		return nil, fmt.Errorf("connect to %s: %w: %q", printable(destination), errInbox, conn.Opts.InboxPrefix)
+	case errors.As(err, &parse):
 		return nil, fmt.Errorf("connect to %s: %w", printable(destination), errURL)
 	}
 	return nil, fmt.Errorf("connect to %s: %w: %w", printable(destination), errUnreachable, err)
@@ -146,7 +153,7 @@ func connectStreams(ctx context.Context, destination string) (*streams, error) {
 
 // open checks the streams and opens the buckets.
 func (s *streams) open(ctx context.Context) (err error) {
-	if s.js, err = jetstream.New(s.conn, publish.Forget()); err != nil {
+	if s.js, err = jetstream.New(s.conn); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
 	if s.info, err = topology.Check(ctx, s.js); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema/natstest"
@@ -28,6 +29,18 @@ func TestNoSecretOfADestinationIsPrinted(t *testing.T) {
 		require.ErrorIs(t, err, errURL, bad)
 		require.NotContains(t, err.Error(), "s3cret")
 	}
+}
+
+// A context whose inboxes would get no answer is refused before anything waits for one.
+func TestInboxesOfAContext(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	conn, err := dialWith(s.URL(), nats.CustomInboxPrefix("_INBOX_me"))
+	require.NoError(t, err)
+	conn.Close()
+	_, err = dialWith(s.URL(), nats.CustomInboxPrefix("me"))
+	require.ErrorIs(t, err, errInbox)
+	require.Equal(t, exitConfig, exitCode(err))
 }
 
 // Streams of an earlier build end a command, which says which setting is not as it must be and what to run.

@@ -84,7 +84,7 @@ func (d *directory) begin(ctx context.Context, a *app, s *session, name string) 
 		a.log.Warn().Str("holder", address.Version).Str("this", version).Msg("another version of steno holds the data directory")
 	}
 	s.conn = d.client.Conn
-	if s.js, err = jetstream.New(s.conn, publish.Forget()); err != nil {
+	if s.js, err = jetstream.New(s.conn); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
 	if err := d.patient(ctx, func() (err error) {

@@ -113,11 +113,12 @@ func (a *app) examine(ctx context.Context, s *session) (health, error) {
 		}
 		h.problem("%s %s at frame %d: %s (%s)", p.Identity, what, p.Frame, p.Reason, p.FirstLine())
 	}
-	lost, err := s.lost(ctx)
+	lost, stuck, err := s.lost(ctx)
 	if err != nil {
 		return h, err
 	}
 	h.lost(lost)
+	h.parked(stuck)
 	if a.archive != "" {
 		if h.Archive, err = s.archived(ctx, a.archive); err != nil {
 			return h, err
@@ -125,9 +126,6 @@ func (a *app) examine(ctx context.Context, s *session) (health, error) {
 	}
 	if n := h.Ledger.Indexing.Failed; n > 0 {
 		h.problem("%s could not be indexed, and steno search does not find %s", plural(n, "event"), them(n))
-	}
-	if n := h.Ledger.Parked; n > 0 {
-		h.problem("%s parked in the ledger; steno verify says where they differ", pluralIs(n, "capture"))
 	}
 	return h, nil
 }

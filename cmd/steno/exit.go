@@ -70,7 +70,8 @@ func exitCode(err error) int {
 		return exitUnavailable
 	case errors.Is(err, topology.ErrDrifted), errors.Is(err, topology.ErrMissing), errors.Is(err, topology.ErrPartitions),
 		errors.Is(err, sink.ErrVersion), errors.Is(err, sink.ErrDenied), errors.Is(err, postgres.ErrName), errors.Is(err, lease.ErrName),
-		errors.Is(err, s3.ErrDenied), errors.Is(err, s3.ErrBucket), errors.Is(err, s3.ErrUnfit), errors.Is(err, s3.ErrNoLock):
+		errors.Is(err, s3.ErrDenied), errors.Is(err, s3.ErrBucket), errors.Is(err, s3.ErrUnfit), errors.Is(err, s3.ErrNoLock),
+		errors.Is(err, errInbox):
 		return exitConfig
 	case errors.Is(err, syscall.EPIPE):
 		return exitPipe

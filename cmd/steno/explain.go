@@ -136,9 +136,9 @@ func mayBeOf(part string) func(schema.Identity) bool {
 	return func(id schema.Identity) bool { return strings.Contains(id.String()+"/", part) }
 }
 
-// find finds the transcript that a part of a key names.
+// find finds the transcript that a part of a key names; ACP's connections go behind, as they do in a ledger.
 func (s *library) find(ctx context.Context, part string) (schema.Transcript, error) {
-	var found []schema.Transcript
+	var found, connections []schema.Transcript
 	for info, err := range s.captures(ctx) {
 		if err != nil {
 			return schema.Transcript{}, err
@@ -148,10 +148,17 @@ func (s *library) find(ctx context.Context, part string) (schema.Transcript, err
 			if key.String() == part {
 				return key, nil
 			}
-			if strings.Contains(key.String(), part) {
+			switch {
+			case !strings.Contains(key.String(), part):
+			case session.Session == 0 && protocolOf(info.Translator) == string(schema.ACP):
+				connections = append(connections, key)
+			default:
 				found = append(found, key)
 			}
 		}
+	}
+	if len(found) == 0 {
+		found = connections
 	}
 	switch len(found) {
 	case 0:

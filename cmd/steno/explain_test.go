@@ -90,6 +90,7 @@ func TestEveryEventIsExplained(t *testing.T) {
 	require.Contains(t, live, "give this event, byte for byte\n")
 	require.Contains(t, live, "no seal is known here that covers it")
 	sealed := in("explain", fmt.Sprintf("%s@1", key), "--archive", bundle)
+	require.Equal(t, sealed, in("explain", "ce9f8754#1", "--archive", bundle), "the connection goes behind")
 	require.Contains(t, sealed, "root: ")
 	require.Contains(t, sealed, "not checked against yours (--key)")
 	require.NotContains(t, sealed, "log: ", "a bundle has none")

@@ -231,7 +231,7 @@ func (p *explainer) proof(e *explaining) {
 	if e.unproved != nil {
 		p.line("", "path: %v", e.unproved)
 	} else {
-		p.line("", "path: leaf %d of %d, %s (RFC 6962):", in.Index, in.Size, plural(len(in.Path), "hash step"))
+		p.line("", "path: leaf %d, from 0, of %d, %s (RFC 6962):", in.Index, in.Size, plural(len(in.Path), "hash step"))
 		for _, hash := range in.Path {
 			p.line("", "  %s", hash)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -88,10 +87,8 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) error {
 	if f.out == "-" {
 		f.out = ""
 	}
-	if f.out != "" && !f.force { // before the work, and again when it is done
-		if _, err := os.Lstat(f.out); err == nil {
-			return errThere(f.out)
-		}
+	if err := mayWrite(f.out, f.force); err != nil { // and again when it is done
+		return err
 	}
 	return a.withTranscript(ctx, "export", args, func(ctx context.Context, s *session, t sink.Summary) error {
 		out, err := newOutFile(a.out, f.out, f.force)

@@ -57,6 +57,7 @@ func (i *importer) run(ctx context.Context, o publish.AppenderOptions) (err erro
 	if err != nil {
 		return err
 	}
+	defer appender.Close()
 	i.rewind()
 	defer func() { i.stop() }()
 	before, err := appender.Resume(ctx)

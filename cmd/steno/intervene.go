@@ -21,8 +21,8 @@ import (
 
 // Times of an intervention.
 const (
-	interveneWithin = 15 * time.Second // for its answer; a line may wait for its place for some seconds
-	tapWithin       = 4 * time.Second  // for the tap of what is open: one that has just found somebody to listen to
+	interveneWithin = intervene.MaxWait + 15*time.Second // for its answer: it, and the one before it, may take some seconds
+	tapWithin       = 4 * time.Second                    // for the tap of what is open: one that has just found somebody to listen to
 )
 
 // interveneFlags are those of every intervention.
@@ -203,9 +203,9 @@ func (a *app) intervene(ctx context.Context, command string, args []string, f *i
 		if i.Session == "" && t.Protocol == schema.ACP {
 			i.Session = t.SessionID
 		}
-		by := systemUser()
-		if a.clustered() {
-			by = natsUser(ctx, s.conn)
+		by, err := a.intervener(ctx, s)
+		if err != nil {
+			return fmt.Errorf("%s: %w", command, err)
 		}
 		return a.intervened(ctx, command, s.conn, t.Transcript, t.Status == schema.StatusOpen, by, f, i)
 	})
@@ -222,7 +222,11 @@ func (a *app) interveneOn(ctx context.Context, command, text string, f *interven
 		return fmt.Errorf("%s: %w", command, err)
 	}
 	defer conn.Close()
-	return a.intervened(ctx, command, conn, key, true, natsUser(ctx, conn), f, i)
+	by, err := natsUser(ctx, conn)
+	if err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	return a.intervened(ctx, command, conn, key, true, by, f, i)
 }
 
 func (a *app) intervened(ctx context.Context, command string, conn *nats.Conn, key schema.Transcript, isOpen bool, by string, f *interveneFlags, i schema.Intervention) error {
@@ -279,6 +283,14 @@ func notApplied(ctx context.Context, command string, conn *nats.Conn, key schema
 	return &exitError{exitRuntime, fmt.Errorf("%s %s: not applied: %s", command, key, o.Detail)}
 }
 
+// intervener is in whose name a session's command intervenes.
+func (a *app) intervener(ctx context.Context, s *session) (string, error) {
+	if a.clustered() {
+		return natsUser(ctx, s.conn)
+	}
+	return systemUser(), nil
+}
+
 // systemUser is who runs this command, as a token: whoever reaches a data directory's server may read its
 // files, so it is the directory's own user, or root.
 func systemUser() string {
@@ -288,9 +300,10 @@ func systemUser() string {
 	return "uid-" + strconv.Itoa(os.Getuid())
 }
 
-// natsUser is who a connection belongs to, as its server says; where that does not know, the system's user.
-// It chooses the subject only: whether he may use that, the server decides.
-func natsUser(ctx context.Context, conn *nats.Conn) string {
+// natsUser is who a connection belongs to, as its server says; where that knows no users, the system's user.
+// It chooses the subject only: whether he may use that, the server decides. Whom the server does not tell, or
+// a subject cannot name, intervenes in nobody's name, and so not at all.
+func natsUser(ctx context.Context, conn *nats.Conn) (string, error) {
 	ctx, done := context.WithTimeout(ctx, openWithin)
 	defer done()
 	var info struct {
@@ -298,12 +311,24 @@ func natsUser(ctx context.Context, conn *nats.Conn) string {
 			User string `json:"user"`
 		} `json:"data"`
 	}
-	m, err := conn.RequestWithContext(ctx, "$SYS.REQ.USER.INFO", nil)
+	m, err := conn.RequestWithContext(ctx, userInfo, nil)
 	if err == nil {
 		err = json.Unmarshal(m.Data, &info)
 	}
-	if name := info.Data.User; err == nil && schema.IsToken(name) {
-		return name
+	switch name := info.Data.User; {
+	case err != nil:
+		return "", &exitError{exitUnavailable, fmt.Errorf("ask NATS in whose name this is (its user must be allowed to publish to %s): %w", userInfo, err)}
+	case name == "", name == noUser:
+		return systemUser(), nil
+	case schema.IsToken(name):
+		return name, nil
+	default:
+		return "", &exitError{exitConfig, fmt.Errorf("NATS user %q cannot be named in the subject of an intervention: "+
+			"connect as a user whose name is 1 to %d characters of [A-Za-z0-9_-]", name, schema.MaxToken)}
 	}
-	return systemUser()
 }
+
+const (
+	userInfo = "$SYS.REQ.USER.INFO" // where a NATS server says who asks
+	noUser   = "[REDACTED]"         // what it says of a connection that has shown a token, which is nobody's own
+)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
@@ -38,6 +39,11 @@ func TestCancelThroughRecord(t *testing.T) {
 	}
 	require.Eventually(t, listed, time.Minute, 50*time.Millisecond)
 
+	takes := func() bool { // a tap that has just found somebody to listen to is awaited
+		return strings.Contains(ok(t, "show", "--data", data, "s-1"), "takes cancel")
+	}
+	require.Eventually(t, takes, time.Minute, 50*time.Millisecond)
+
 	inject, says, code := steno(t, "inject", "--data", data, "--json", "s-1", "Use the other mill")
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, inject, `"outcome":"CapabilityNotSupported","primitive":{"primitive":"InjectMessage"}`)
@@ -55,6 +61,7 @@ func TestCancelThroughRecord(t *testing.T) {
 	_, says, code = steno(t, "cancel", "--data", data, "s-1")
 	require.Equal(t, exitRuntime, code)
 	require.Contains(t, says, "it has ended")
+	require.NotContains(t, ok(t, "show", "--data", data, "s-1"), "takes ")
 
 	by := systemUser()
 	var notes, stops []schema.Event
@@ -245,6 +252,54 @@ func TestCancelARun(t *testing.T) {
 	require.Contains(t, shown, `"source":"session/cancel"`)
 	client.Close()
 	require.Zero(t, up.stop(t))
+}
+
+// Whoever intervenes over NATS is named as the server knows him, or told what to do; never by another's name.
+func TestInWhoseNameANATSUserIntervenes(t *testing.T) {
+	t.Parallel()
+	listen := func(o server.Options) string {
+		o.Host, o.Port, o.NoSigs, o.NoLog = "127.0.0.1", server.RANDOM_PORT, true, true
+		s, err := server.NewServer(&o)
+		require.NoError(t, err)
+		s.Start()
+		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+		require.True(t, s.ReadyForConnections(20*time.Second))
+		return s.ClientURL()
+	}
+	open, token := listen(server.Options{}), listen(server.Options{Authorization: "s3cret"})
+	users := listen(server.Options{Users: []*server.User{
+		{Username: "miller", Password: "x"}, {Username: "mill.er@example", Password: "x"},
+		{Username: "mute", Password: "x", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Allow: []string{"steno.>"}}}},
+	}})
+	for name, tt := range map[string]struct {
+		url   string
+		login nats.Option
+		by    string
+		code  int
+		says  string
+	}{
+		"a user":              {users, nats.UserInfo("miller", "x"), "miller", exitOK, ""},
+		"no users":            {open, nats.Name("x"), systemUser(), exitOK, ""},
+		"a token":             {token, nats.Token("s3cret"), systemUser(), exitOK, ""},
+		"no name in subjects": {users, nats.UserInfo("mill.er@example", "x"), "", exitConfig, `NATS user "mill.er@example" cannot be named`},
+		"nobody says":         {users, nats.UserInfo("mute", "x"), "", exitUnavailable, "must be allowed to publish to $SYS.REQ.USER.INFO"},
+	} {
+		conn, err := nats.Connect(tt.url, tt.login)
+		require.NoError(t, err, name)
+		wait := 20 * time.Second
+		if tt.code == exitUnavailable {
+			wait = 100 * time.Millisecond // no answer comes
+		}
+		ctx, done := context.WithTimeout(t.Context(), wait)
+		by, err := natsUser(ctx, conn)
+		done()
+		conn.Close()
+		require.Equal(t, tt.by, by, name)
+		require.Equal(t, tt.code, exitCode(err), name)
+		if tt.says != "" {
+			require.ErrorContains(t, err, tt.says, name)
+		}
+	}
 }
 
 func TestInterveneUsage(t *testing.T) {

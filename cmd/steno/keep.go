@@ -94,7 +94,9 @@ func (a *app) keeping(ctx context.Context, f *keepFlags) (*keeping, error) {
 	if k.store, err = a.createArchive(ctx, &to); err != nil {
 		return nil, err
 	}
-	k.o = keeper.Options{Store: k.store, Open: readArchive, Place: k.place, Key: key, Idle: f.idle, Keep: f.keep, Drop: f.drop, Log: a.log}
+	k.o = keeper.Options{
+		Store: k.store, Open: readArchive, Cache: &a.read, Place: k.place, Key: key, Idle: f.idle, Keep: f.keep, Drop: f.drop, Log: a.log,
+	}
 	return k, nil
 }
 
@@ -122,8 +124,8 @@ func returned(js jetstream.JetStream, otherwise string) stage.Returned {
 
 // sealedIn gives what was dropped from a ledger, out of the archive that has it; where that is not there, out of another
 // one, if one is named.
-func sealedIn(otherwise string) sink.Sealed {
-	return archive.NewDropped((&archives{otherwise: otherwise}).dropped).Events
+func (a *app) sealedIn(otherwise string) sink.Sealed {
+	return archive.NewDropped(&a.read, (&archives{otherwise: otherwise}).dropped).Events
 }
 
 // connectKeeper connects to a destination as keeper.Options wants it; close the connection at the end.

@@ -21,10 +21,12 @@ type lostFrames struct {
 }
 
 // lost finds the captures of which the ledger has something that STENO_RAW does not have: the last frame of a
-// capture is never taken away, so the streams were wiped, or an older copy of them was put back.
-func (s *session) lost(ctx context.Context) (lost []lostFrames, err error) {
-	fail := func(err error) ([]lostFrames, error) {
-		return nil, fmt.Errorf("look for the frames of what the ledger has: %w", err)
+// capture is never taken away, so the streams were wiped, or an older copy of them was put back. Of one that is parked at
+// its first record the ledger covers no frame, and there is one all the same. It also gives those that are parked in the
+// ledger.
+func (s *session) lost(ctx context.Context) (lost []lostFrames, parked []sink.Parked, err error) {
+	fail := func(err error) ([]lostFrames, []sink.Parked, error) {
+		return nil, nil, fmt.Errorf("look for the frames of what the ledger has: %w", err)
 	}
 	var known []lostFrames // read before the streams, which are ahead
 	for after := ""; ; {
@@ -35,6 +37,9 @@ func (s *session) lost(ctx context.Context) (lost []lostFrames, err error) {
 		for _, c := range page {
 			known = append(known, lostFrames{capture: c.Capture.Capture, ledger: c.Last.Frame})
 			after = c.Capture.Capture.String()
+			if c.Parked != nil {
+				parked = append(parked, *c.Parked)
+			}
 		}
 		if len(page) < sink.MaxPage {
 			break
@@ -65,11 +70,11 @@ func (s *session) lost(ctx context.Context) (lost []lostFrames, err error) {
 				return fail(err)
 			}
 		}
-		if c.last < c.ledger {
+		if c.last < max(c.ledger, 1) {
 			lost = append(lost, c)
 		}
 	}
-	return lost, nil
+	return lost, parked, nil
 }
 
 // lastFrame is the number of a capture's last frame; where it cannot be told it is the highest there is: verify says
@@ -91,9 +96,27 @@ func (s *session) lastFrame(ctx context.Context, id schema.Identity) (uint64, er
 	return f.Seq, nil
 }
 
+// mostNamed is how many of several are named.
+const mostNamed = 3
+
+// parked says which captures the sink has parked.
+func (h *health) parked(all []sink.Parked) {
+	var which []string
+	for _, p := range all {
+		where := fmt.Sprintf("event %d of session %d", p.Ordinal, p.Session)
+		if p.Reason == sink.ReasonRefused {
+			where = fmt.Sprintf("record %d", p.Seq)
+		}
+		which = append(which, fmt.Sprintf("%s at %s: %s", p.Capture, where, p.Reason))
+	}
+	if n := len(which); n > 0 {
+		h.problem("%s parked in the ledger (%s%s); steno verify KEY says what does not fit, steno redrive KEY has it stored again",
+			pluralIs(n, "capture"), strings.Join(which[:min(n, mostNamed)], "; "), andMore(max(0, n-mostNamed)))
+	}
+}
+
 // lost says what the streams have lost.
 func (h *health) lost(all []lostFrames) {
-	const named = 3
 	var gone, tails []string
 	for _, c := range all {
 		if c.last == 0 {
@@ -108,6 +131,6 @@ func (h *health) lost(all []lostFrames) {
 	}
 	if n := len(tails); n > 0 {
 		h.problem("%s has lost the last frames of %s (%s%s): the streams are an older copy; what is numbered stays, and its end cannot be proved",
-			topology.Raw, plural(n, "capture"), strings.Join(tails[:min(n, named)], "; "), andMore(max(0, n-named)))
+			topology.Raw, plural(n, "capture"), strings.Join(tails[:min(n, mostNamed)], "; "), andMore(max(0, n-mostNamed)))
 	}
 }

@@ -14,6 +14,18 @@ func errThere(name string) error {
 	return fmt.Errorf("write %s: %w; --force takes its place", name, fs.ErrExist)
 }
 
+// mayWrite looks before the work whether a file may be written: errThere if one of the name is there, and force is not
+// given.
+func mayWrite(name string, force bool) error {
+	if name == "" || force {
+		return nil
+	}
+	if _, err := os.Lstat(name); err == nil {
+		return errThere(name)
+	}
+	return nil
+}
+
 // outFile is what a command writes into: stdout, or a file that is put in its place when it is whole.
 type outFile struct {
 	io.Writer
@@ -72,7 +84,10 @@ func (e *outFile) keep() error {
 	if gone := os.Remove(name); !errors.Is(gone, fs.ErrNotExist) { // it may have been put there itself
 		err = errors.Join(err, gone)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return err
+	case err != nil:
 		return fmt.Errorf("write %s: %w", e.to, err)
 	}
 	return nil

@@ -30,7 +30,11 @@ func (a *app) publishOwn(ctx context.Context, path string, head journal.Head, co
 		if err == nil {
 			return
 		}
-		if ctx.Err() != nil || holder.Hopeless(err) {
+		if journal.Gone(path, err) {
+			a.saidGone(head, command, err)
+			return
+		}
+		if ctx.Err() != nil || publish.Hopeless(err) {
 			fmt.Fprintf(a.err, "steno %s: the rest of %s waits in its journal; steno up on %s publishes it, or the next steno %s to the same NATS: %v\n",
 				command, head.Identity, a.dir(), command, err)
 			return
@@ -40,6 +44,13 @@ func (a *app) publishOwn(ctx context.Context, path string, head journal.Head, co
 		case <-ctx.Done():
 		case <-time.After(time.Second):
 		}
+	}
+}
+
+// saidGone says that a journal is gone, unless all of it was stored before: another process has done that.
+func (a *app) saidGone(head journal.Head, command string, err error) {
+	if mark, unread := journal.ReadMark(a.dir().Journals(), head.ID); unread != nil || !mark.Done {
+		fmt.Fprintf(a.err, "steno %s: the journal of %s was deleted before all of it was stored: %v\n", command, head.Identity, err)
 	}
 }
 

@@ -153,6 +153,7 @@ func TestRedriveWhatTheLedgerParked(t *testing.T) {
 	}
 	const park = "UPDATE captures SET parked_reason = 'refused', parked_seq = 1, parked_at = '2026-11-27T09:14:06Z'"
 	change(park)
+	require.Contains(t, strings.Join(problems(t, exitRuntime, "--data", data), "\n"), "1 capture is parked in the ledger ("+capture+" at record 1: refused)")
 	require.Equal(t, capture+" came through\n", ok(t, "redrive", "--data", data, "--all"))
 	ok(t, "verify", "--data", data)
 

@@ -18,6 +18,7 @@ import (
 	"github.com/steno-io/steno/cmd/steno/holder"
 	words "github.com/steno-io/steno/console/reading"
 	"github.com/steno-io/steno/ingest/journal"
+	"github.com/steno-io/steno/sink/archive"
 )
 
 // stdio is a command's surroundings.
@@ -34,8 +35,9 @@ type app struct {
 	data     string
 	nats     string
 	context  string
-	database string // --ledger, of the commands that have it
-	archive  string // --archive, of those that read what was given back
+	database string        // --ledger, of the commands that have it
+	archive  string        // --archive, of those that read what was given back
+	read     archive.Cache // of all that reads archives here
 	sync     string
 	logLevel string
 	config   string

@@ -90,6 +90,8 @@ func (f *sealFlags) check(args []string) error {
 		return usage("steno seal: want KEY, or --all")
 	case f.place == "" && f.out == "":
 		return usage("steno seal: where to? give --archive DIR, or --out FILE.tar")
+	case f.out == "-":
+		return usage("--out -: a bundle goes into a file; stdout says what was sealed")
 	case f.force && f.out == "":
 		return usage("--force is for --out")
 	case f.out != "" && len(args) != 1:
@@ -100,6 +102,9 @@ func (f *sealFlags) check(args []string) error {
 
 func (a *app) seal(ctx context.Context, args []string, f *sealFlags) error {
 	if err := f.check(args); err != nil {
+		return err
+	}
+	if err := mayWrite(f.out, f.force); err != nil { // and again when it is sealed
 		return err
 	}
 	key, err := a.signingKey(f.key)
@@ -238,7 +243,11 @@ func writeWhole(name string, force bool, write func(io.Writer) error) error {
 // signingKey reads the key that is named, or the data directory's, which it makes.
 func (a *app) signingKey(named string) (archive.Key, error) {
 	if strings.HasPrefix(named, "PRIVATE+KEY+") {
-		return archive.NewKey(named)
+		key, err := archive.NewKey(named)
+		if err != nil {
+			err = a.badValue(fmt.Errorf("--signing-key: %w", err), "signing-key")
+		}
+		return key, err
 	}
 	file := named
 	if file == "" {
@@ -248,14 +257,19 @@ func (a *app) signingKey(named string) (archive.Key, error) {
 	if errors.Is(err, fs.ErrNotExist) && named == "" {
 		return a.makeKey(file)
 	}
-	if err != nil {
-		return archive.Key{}, fmt.Errorf("seal: read the signing key (steno keygen makes one): %w", err)
+	var key archive.Key
+	if err == nil {
+		if key, err = archive.NewKey(string(text)); err != nil {
+			err = fmt.Errorf("file %s: %w", file, err)
+		}
 	}
-	key, err := archive.NewKey(string(text))
-	if err != nil {
-		return archive.Key{}, fmt.Errorf("seal: file %s: %w", file, err)
+	switch {
+	case err == nil:
+		return key, nil
+	case named == "":
+		return key, &exitError{exitConfig, fmt.Errorf("read the data directory's signing key: %w", err)}
 	}
-	return key, nil
+	return key, a.badValue(fmt.Errorf("--signing-key: want a private key, or a file with one, as steno keygen makes it: %w", err), "signing-key")
 }
 
 // makeKey makes the directory's key. Another command may make it at the same time: then that one's is taken.
@@ -276,6 +290,6 @@ func (a *app) makeKey(file string) (archive.Key, error) {
 	if err != nil {
 		return archive.Key{}, fmt.Errorf("seal: make a signing key: %w", err)
 	}
-	fmt.Fprintf(a.err, "steno seal: made a signing key, %s; its public key: %s\n", file, public)
+	fmt.Fprintf(a.err, "steno: made a signing key, %s; its public key: %s\n", file, public)
 	return archive.NewKey(private)
 }

@@ -18,8 +18,9 @@ func TestSealAndVerify(t *testing.T) {
 	data, away := t.TempDir(), t.TempDir()
 	place, key := filepath.Join(away, "archive"), filepath.Join(away, "mill.key")
 	public := strings.TrimSpace(ok(t, "keygen", key, "--name", "mill.example"))
-	_, stderr, code := steno(t, "keygen", key)
+	stdout, stderr, code := steno(t, "keygen", key)
 	require.Equal(t, exitUsage, code)
+	require.Empty(t, stdout)
 	require.Contains(t, stderr, "never written over")
 
 	files, err := filepath.Glob(recording("*.jsonl"))
@@ -32,9 +33,10 @@ func TestSealAndVerify(t *testing.T) {
 
 	bundle := filepath.Join(away, "sacks.tar")
 	ok(t, "seal", "--data", data, "Sacks in the store", "--archive", place, "--signing-key", key, "--out", bundle)
-	_, stderr, code = steno(t, "seal", "--data", data, "Sacks in the store", "--archive", place, "--signing-key", key, "--out", bundle)
+	stdout, stderr, code = steno(t, "seal", "--data", data, "Sacks in the store", "--archive", place, "--signing-key", key, "--out", bundle)
 	require.Equal(t, exitRuntime, code)
-	require.Contains(t, stderr, "--force takes its place")
+	require.Equal(t, "steno: write "+bundle+": file already exists; --force takes its place\n", stderr)
+	require.Empty(t, stdout, "nothing is sealed before that is said")
 	ok(t, "seal", "--data", data, "Sacks in the store", "--archive", place, "--signing-key", key, "--out", bundle, "--force")
 	require.NoError(t, os.RemoveAll(data))
 	said := ok(t, "verify", place)
@@ -48,7 +50,8 @@ func TestSealAndVerify(t *testing.T) {
 
 	other := filepath.Join(away, "other.key")
 	foreign := ok(t, "keygen", other)
-	stdout, _, code := steno(t, "verify", bundle, "--key", strings.TrimSpace(foreign), "--json")
+	require.Regexp(t, `"findings":\[\],.*"unfinished":\[\]`, ok(t, "verify", bundle, "--json"), "a list that is empty is one")
+	stdout, _, code = steno(t, "verify", bundle, "--key", strings.TrimSpace(foreign), "--json")
 	require.Equal(t, exitSignature, code)
 	var report struct {
 		Findings []struct{ Problem, File string }
@@ -101,6 +104,10 @@ func TestSealSaysWhatItNeeds(t *testing.T) {
 		{"seal --all KEY --archive x", "want KEY, or --all"},
 		{"seal --all", "where to? give --archive DIR, or --out FILE.tar"},
 		{"seal --all --out x.tar", "give one KEY"},
+		{"seal KEY --out -", "a bundle goes into a file"},
+		{"seal --all --archive x --signing-key nowhere", "--signing-key: want a private key"},
+		{"seal --all --archive x --signing-key seal_test.go", "file seal_test.go: read private key"},
+		{"seal --all --archive x --signing-key PRIVATE+KEY+x", "--signing-key: read private key"},
 		{"keygen", "into which file?"},
 		{"verify ./nowhere", "want an archive's directory, or a bundle"},
 		{"verify seal_test.go", "neither an archive's directory nor a bundle"},

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/steno-io/steno/console/render"
+	"github.com/steno-io/steno/ingest/intervene"
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/sink"
 )
@@ -55,6 +57,9 @@ func (a *app) showCommand() *cobra.Command {
 stands; with --json its stored events, in the order of their numbers. With --from it
 begins at a number, such as one that steno search gives.
 
+Of a conversation that goes on its heading says what interventions its connection takes
+now (steno cancel, inject, approve …), where the process that holds it can be asked.
+
 ` + keyHelp,
 		Example: `  steno show
   steno show fix-the-mill --times
@@ -82,9 +87,34 @@ func (a *app) show(ctx context.Context, args []string, f viewFlags, from uint64)
 		times := s.frameTimes(ctx, t.Transcript.Identity)
 		o := a.renderOptions(f)
 		o.At = times.at
+		if can := a.takes(ctx, s, t); len(can.Supported) > 0 {
+			o.Takes = can.Labels()
+		}
 		err := render.New(a.out, o).Show(t, decoded(s.ledger.Events(ctx, t.Transcript, after, 0)))
 		return errors.Join(err, times.err)
 	})
+}
+
+// takesWithin bounds the question what a connection takes, which is worth no longer wait.
+const takesWithin = time.Second
+
+// takes asks what interventions the connection of a conversation takes now; none where it has ended, or nobody
+// says.
+func (a *app) takes(ctx context.Context, s *session, t sink.Summary) (can schema.Capabilities) {
+	if t.Status != schema.StatusOpen {
+		return can
+	}
+	ctx, done := context.WithTimeout(ctx, takesWithin)
+	defer done()
+	by, err := a.intervener(ctx, s)
+	if err == nil {
+		can, err = intervene.Ask(ctx, s.conn, t.Transcript.Identity, by)
+	}
+	if err != nil {
+		a.log.Debug().Err(err).Msg("ask what interventions it takes")
+		return schema.Capabilities{}
+	}
+	return can
 }
 
 func (a *app) writeEvents(ctx context.Context, r sink.Reader, key schema.Transcript, after uint64) error {

@@ -57,7 +57,7 @@ func (a *app) up(ctx context.Context, f *consoleFlags, k *keepFlags) error {
 	if kept != nil {
 		f.archive = kept.place
 		options.Returned = func(js jetstream.JetStream) stage.Returned { return returned(js, kept.place) }
-		options.Sealed = sealedIn(kept.place)
+		options.Sealed = a.sealedIn(kept.place)
 		options.Keep = func(ctx context.Context, js jetstream.JetStream, ledger *sqlite.Ledger, claimed func(uint32) (sink.Claim, bool)) error {
 			return kept.run(ctx, js, ledger, nil, claimed)
 		}

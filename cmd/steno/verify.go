@@ -49,7 +49,10 @@ stands which file, frame and event are the first, and the last line is the verdi
 prints one object: the counts, heads (each capture's last frame read, folded and stored),
 findings (at most 100 of a capture; more counts the others; problem, capture, frame,
 session, store_seq, event_id, file, detail), first, and selected where not all was
-proved. On a terminal verify says on stderr how far it is.
+proved. On a terminal verify says on stderr how far it is. A finding begins with what
+happened (problem): file, seal, log or signature of an archive; of an event changed,
+missing or added; of a frame numbers, chain, unreadable, unfoldable or unaccounted; and
+parked where the sink stopped at a record that does not fit.
 
 It ends with 0 when all agrees, 10 when anything was changed, is missing or was
 added, 12 when a signature is not good, and 11 when all agrees but frames were lost before they were stored: a

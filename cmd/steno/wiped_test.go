@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
@@ -14,6 +15,7 @@ import (
 	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/natstest"
 	"github.com/steno-io/steno/schema/topology"
+	"github.com/steno-io/steno/sink"
 	"github.com/steno-io/steno/sink/postgres/pgtest"
 )
 
@@ -94,4 +96,40 @@ func TestDoctorMissesWhatAClusterLost(t *testing.T) {
 	found := problems(t, exitRuntime, there...)
 	require.Len(t, found, 1)
 	require.Contains(t, found[0], "of 1 capture that the ledger has")
+}
+
+// stuckLedger has captures that are parked.
+type stuckLedger struct {
+	ledger
+	captures []sink.CaptureInfo
+}
+
+func (l stuckLedger) Captures(_ context.Context, after string, _ int) ([]sink.CaptureInfo, error) {
+	if after != "" {
+		return nil, nil
+	}
+	return l.captures, nil
+}
+
+// TestACaptureParkedAtItsFirstRecordIsMissed, too, though the ledger covers no frame of it.
+func TestACaptureParkedAtItsFirstRecordIsMissed(t *testing.T) {
+	t.Parallel()
+	server := natstest.Start(t)
+	var all []sink.CaptureInfo
+	for _, run := range []string{"gone", "there"} {
+		id := schema.Identity{Namespace: "default", Workflow: "mill", Run: run, Attempt: 1}
+		all = append(all, sink.CaptureInfo{Capture: sink.Capture{Capture: id, Parked: &sink.Parked{Capture: id, Reason: sink.ReasonRefused, Seq: 7}}})
+	}
+	_, err := server.JS.Publish(minute(t), schema.RawSubject(all[1].Capture.Capture, server.Info.Partitions), []byte("a frame"))
+	require.NoError(t, err)
+	s := &session{site: &cluster{patience: time.Minute}, js: server.JS, info: server.Info, ledger: stuckLedger{captures: all}}
+	lost, parked, err := s.lost(minute(t))
+	require.NoError(t, err)
+	require.Equal(t, []lostFrames{{capture: all[0].Capture.Capture}}, lost)
+	var h health
+	h.lost(lost)
+	h.parked(parked)
+	require.Len(t, h.Problems, 2)
+	require.Contains(t, h.Problems[0], "STENO_RAW has no frame of 1 capture that the ledger has (default/mill/gone/0/1): ")
+	require.Contains(t, h.Problems[1], "2 captures are parked in the ledger (default/mill/gone/0/1 at record 7: refused; default/mill/there/0/1 at record 7: refused); ")
 }

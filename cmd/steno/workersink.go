@@ -65,7 +65,7 @@ func (a *app) workerSink(ctx context.Context, name string, k *keepFlags) (err er
 	if kept != nil {
 		place = kept.place
 	}
-	ledger, err := a.openDatabase(ctx, postgres.Options{Sealed: sealedIn(place)})
+	ledger, err := a.openDatabase(ctx, postgres.Options{Sealed: a.sealedIn(place)})
 	if err != nil {
 		return err
 	}

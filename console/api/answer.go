@@ -52,7 +52,7 @@ var (
 	errHost         = &refusal{http.StatusForbidden, codeHost, "this server answers on localhost: the request is for another host (steno's --allow-host adds one)"}
 	errStreams      = &refusal{http.StatusServiceUnavailable, codeStreams, fmt.Sprintf("%d streams are open, which is as many as there may be", maxStreams)}
 	errFolds        = &refusal{http.StatusServiceUnavailable, codeFolds, fmt.Sprintf("%d transcripts are being folded again, which is as many as there may be at a time", maxFolds)}
-	errProofs       = &refusal{http.StatusServiceUnavailable, codeProofs, "another recording is being verified, and one is at a time"}
+	errProofs       = &refusal{http.StatusServiceUnavailable, codeProofs, fmt.Sprintf("%d recordings are being verified, which is as many as there may be at a time", maxProofs)}
 	errLong         = &refusal{http.StatusServiceUnavailable, codeLong, fmt.Sprintf("it takes longer than %s, which is as long as it may here: steno verify has the time", proveWithin)}
 	errReturned     = &refusal{http.StatusServiceUnavailable, codeSealed, "these frames are in an archive, which cannot be read here (steno's --archive names it)"}
 	errNoOperators  = &refusal{http.StatusForbidden, codeOperators, "this server takes no interventions (steno's --operators names who may)"}

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	maxIntervention  = 64 << 10         // bytes of a request's body
-	interveneWithin  = 15 * time.Second // for its answer
+	maxIntervention  = 64 << 10                           // bytes of a request's body
+	interveneWithin  = intervene.MaxWait + 15*time.Second // for its answer: it, and the one before it, may take some seconds
 	capableWithin    = 3 * time.Second
 	interventionPath = transcriptPath + "/interventions"
 )

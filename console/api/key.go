@@ -30,3 +30,10 @@ func (s *Server) find(ctx context.Context, r *http.Request, from sink.Reader) (s
 	}
 	return t, err
 }
+
+// findSoon finds the transcript of a path within a page's time, for an answer that may take longer than one.
+func (s *Server) findSoon(ctx context.Context, r *http.Request) (sink.Summary, error) {
+	ctx, cancel := context.WithTimeout(ctx, pageWithin)
+	defer cancel()
+	return s.find(ctx, r, s.o.Ledger)
+}

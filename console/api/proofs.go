@@ -7,21 +7,33 @@ import (
 
 	"github.com/steno-io/steno/console/proof"
 	"github.com/steno-io/steno/schema"
+	"github.com/steno-io/steno/sink/verify"
 )
 
 const (
+	// maxProofs bounds how many captures are proved at a time: a long one lets the others by.
+	maxProofs = 2
 	// provedFor is how long a proof is good where the capture has no more: what is stored can be changed.
 	provedFor = 5 * time.Minute
 	// maxProved bounds how many are kept.
 	maxProved = 100
 )
 
-// proofs has one capture proved at a time, and keeps what came of it until the capture has more.
+// proofs has few captures proved at a time, each once, and keeps what came of it until the capture has more.
 type proofs struct {
-	turn chan struct{} // has an entry while one runs
+	turns chan struct{} // has an entry for each that runs
 
-	mu   sync.Mutex // guards what follows
-	kept map[schema.Identity]kept
+	mu      sync.Mutex // guards what follows
+	running map[schema.Identity]*proving
+	kept    map[schema.Identity]kept
+}
+
+// proving is a proof that runs, for all who ask for it meanwhile.
+type proving struct {
+	stand proof.Stand
+	done  chan struct{} // closed when the rest is there
+	came  proved
+	err   error
 }
 
 // kept is what was proved when the capture stood like that.
@@ -31,35 +43,74 @@ type kept struct {
 }
 
 func newProofs() *proofs {
-	return &proofs{turn: make(chan struct{}, 1), kept: map[schema.Identity]kept{}}
+	return &proofs{turns: make(chan struct{}, maxProofs), running: map[schema.Identity]*proving{}, kept: map[schema.Identity]kept{}}
 }
 
-// of proves a capture, or gives what is kept of it; errProofs where another one has the turn. What does not agree is
-// not kept: somebody may be mending it.
+// of proves a capture, or gives what is kept of it, or what comes of the proof that another one is waiting for;
+// errProofs where as many run as may. What does not agree is not kept: somebody may be mending it.
 func (p *proofs) of(ctx context.Context, id schema.Identity, by Prover) (proved, error) {
-	stand, err := by.Stand(ctx, id)
-	if err != nil {
-		return proved{}, err
+	for {
+		stand, err := by.Stand(ctx, id)
+		if err != nil {
+			return proved{}, err
+		}
+		if known, ok := p.known(id, stand); ok {
+			return known, nil
+		}
+		r, mine, err := p.begin(id, stand)
+		if err != nil {
+			return proved{}, err
+		}
+		if mine {
+			p.prove(ctx, id, by, r)
+			return r.came, r.err
+		}
+		select {
+		case <-ctx.Done():
+			return proved{}, ctx.Err()
+		case <-r.done:
+		}
+		if r.err == nil && r.stand == stand {
+			return r.came, nil
+		} // else it was of less, or ended with its client
 	}
-	if known, ok := p.known(id, stand); ok {
-		return known, nil
+}
+
+// begin begins a proof, if none of the capture runs.
+func (p *proofs) begin(id schema.Identity, stand proof.Stand) (r *proving, mine bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r = p.running[id]; r != nil {
+		return r, false, nil
 	}
 	select {
-	case p.turn <- struct{}{}:
-		defer func() { <-p.turn }()
+	case p.turns <- struct{}{}:
 	default:
-		return proved{}, errProofs
+		return nil, false, errProofs
 	}
+	r = &proving{stand: stand, done: make(chan struct{})}
+	p.running[id] = r
+	return r, true, nil
+}
+
+// prove makes a proof that was begun, and tells all who wait for it.
+func (p *proofs) prove(ctx context.Context, id schema.Identity, by Prover, r *proving) {
+	r.err = errUnavailable // should it panic
+	defer func() {
+		p.mu.Lock()
+		delete(p.running, id)
+		p.mu.Unlock()
+		close(r.done)
+		<-p.turns
+	}()
 	at := time.Now()
-	report, err := by.Prove(ctx, id)
-	if err != nil {
-		return proved{}, err
+	var report verify.Report
+	if report, r.err = by.Prove(ctx, id); r.err != nil {
+		return
 	}
-	came := conclude(&report, at)
-	if len(came.Findings) == 0 {
-		p.keep(id, kept{stand, came})
+	if r.came = conclude(&report, at); len(r.came.Findings) == 0 {
+		p.keep(id, kept{r.stand, r.came})
 	}
-	return came, nil
 }
 
 func (p *proofs) known(id schema.Identity, now proof.Stand) (proved, bool) {

@@ -55,9 +55,7 @@ func (s *Server) streamed(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), pageWithin)
-	t, err := s.find(ctx, r, s.o.Ledger)
-	cancel()
+	t, err := s.findSoon(r.Context(), r)
 	if err != nil {
 		return err
 	}

@@ -57,9 +57,7 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), proveWithin)
 	defer cancel()
 	defer context.AfterFunc(s.stopped, cancel)()
-	finding, found := context.WithTimeout(ctx, pageWithin)
-	t, err := s.find(finding, r, s.o.Ledger)
-	found()
+	t, err := s.findSoon(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -168,40 +168,54 @@ func (p *prover) Prove(ctx context.Context, _ schema.Identity) (verify.Report, e
 	}
 }
 
-func TestOneCaptureIsVerifiedAtATime(t *testing.T) {
+// TestFewCapturesAreVerifiedAtATime, each once, whoever asks.
+func TestFewCapturesAreVerifiedAtATime(t *testing.T) {
 	p := newPipeline(t)
-	key, other := p.finished("oats", "run"), p.finished("oats", "other")
+	key, other, third := p.finished("oats", "run"), p.finished("oats", "other"), p.finished("oats", "third")
 	by := &prover{begun: make(chan struct{}), end: make(chan verify.Report)}
 	s := p.serve(api.Options{Prover: by})
-	ctx, leave := context.WithCancel(t.Context())
-	left := make(chan error, 1)
-	ask := func(ctx context.Context) {
+	ask := func(ctx context.Context, key schema.Transcript) <-chan error {
+		left := make(chan error, 1)
 		go func() {
 			r, err := open(ctx, s.url+path(key)+"/verify", "")
 			if err == nil {
 				err = r.Body.Close()
 			}
+			if err == nil && r.StatusCode != http.StatusOK {
+				err = errors.New(r.Status)
+			}
 			left <- err
 		}()
-		<-by.begun
+		return left
 	}
-	ask(ctx)
-	s.refuses(http.StatusServiceUnavailable, "too_many_proofs", path(other)+"/verify")
-	leave() // its client goes, and the next one has the turn
-	require.ErrorIs(t, <-left, context.Canceled)
-	go func() {
-		<-by.begun
-		by.end <- verify.Report{Gaps: 2, Heads: []verify.Heads{{Capture: "c", Raw: 9, Folded: 9}}}
-	}()
-	eventually(t, func() bool { return s.get(path(other)+"/verify").StatusCode == http.StatusOK }, "the turn was not given on")
+	ctx, leave := context.WithCancel(t.Context())
+	first, long := ask(ctx, key), ask(t.Context(), other)
+	<-by.begun
+	<-by.begun
+	s.refuses(http.StatusServiceUnavailable, "too_many_proofs", path(third)+"/verify")
+	second := ask(t.Context(), key) // waits for the first
+	leave()
+	require.ErrorIs(t, <-first, context.Canceled)
+	<-by.begun // its client has gone: it is made for the second
+	by.end <- verify.Report{Gaps: 2}
+	by.end <- verify.Report{Gaps: 2}
+	require.NoError(t, <-second)
+	require.NoError(t, <-long)
 	require.Equal(t, "gaps", s.proves(other).Verdict, "it is kept")
+
 	by.stand.Frame++
-	go func() { <-by.begun; by.end <- verify.Report{Unrepeated: []verify.Unrepeated{{Translator: "acp/0"}}} }()
-	got := s.proves(other)
+	again, beside := ask(t.Context(), key), make(chan error)
+	<-by.begun
+	go func() { beside <- <-ask(t.Context(), key) }()
+	by.end <- verify.Report{Unrepeated: []verify.Unrepeated{{Translator: "acp/0"}}}
+	require.NoError(t, <-again)
+	require.NoError(t, <-beside, "nobody has begun another one")
+	got := s.proves(key)
 	require.Equal(t, "not_repeated", got.Verdict)
 	require.Equal(t, "acp/0", got.Translator)
 
-	ask(t.Context())
+	last := ask(t.Context(), third)
+	<-by.begun
 	s.stop() // ends it
-	require.NoError(t, <-left)
+	require.Error(t, <-last)
 }

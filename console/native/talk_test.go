@@ -27,7 +27,7 @@ func (r *rig) begin(run string) *talk {
 	r.t.Helper()
 	k := &talk{t: r.t, r: r, id: schema.Identity{Namespace: "default", Workflow: "w", Run: run, Attempt: 1}}
 	conn, _ := r.steno()
-	js, err := jetstream.New(conn, publish.Forget())
+	js, err := jetstream.New(conn)
 	require.NoError(r.t, err)
 	blobs, err := topology.OpenBlobs(r.bounded(), js)
 	require.NoError(r.t, err)

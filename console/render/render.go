@@ -18,6 +18,8 @@ type Options struct {
 	// means that it does not know. Without it, what is made of such frames has the time of its end.
 	At    func(frame uint64) time.Time
 	Lines int // of a tool's input and output and of noise, the rest is left out; 0 = 8, below 0 = all
+	// Takes are the interventions that the transcript's connection takes now, for its heading; empty = none.
+	Takes string
 	// Ends is called for each line that ends, in their order and before its line feed is written, with what
 	// it is a part of; nil = nobody asks.
 	Ends func(Part)

@@ -26,6 +26,9 @@ func (r *Renderer) Transcript(s sink.Summary) error {
 		words = append(words, "in "+reading.OneLine(s.Cwd))
 	}
 	r.dots(words...)
+	if r.o.Takes != "" {
+		r.dots("takes " + r.o.Takes)
+	}
 	r.current, r.headed = textBlock, true
 	return r.page.flush()
 }

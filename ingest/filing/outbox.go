@@ -132,6 +132,7 @@ func (o *outboxes) change() {
 // run appends one capture's frames until none come for a while.
 func (o *outboxes) run(ctx context.Context, id schema.Identity, one *outbox, at *publish.Head) {
 	var appender *publish.Appender
+	defer func() { appender.Close() }()
 	idle := time.NewTimer(idleOutbox)
 	defer idle.Stop()
 	for {

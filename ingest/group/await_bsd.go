@@ -10,11 +10,11 @@ import (
 )
 
 // await returns when a child has exited, which still has to be waited for, and says how. Of one that had
-// exited before, some of these systems tell nothing: known is false then.
-func await(pid int) (status syscall.WaitStatus, known bool, err error) {
+// exited before, some of these systems tell nothing more: ErrUnknown.
+func await(pid int) (syscall.WaitStatus, error) {
 	queue, err := unix.Kqueue()
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	defer func() { _ = unix.Close(queue) }() // it holds nothing
 	unix.CloseOnExec(queue)
@@ -22,22 +22,22 @@ func await(pid int) (status syscall.WaitStatus, known bool, err error) {
 	unix.SetKevent(&watch[0], pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
 	watch[0].Fflags = noteExit
 	told := make([]unix.Kevent_t, 1)
-	for {
-		n, err := unix.Kevent(queue, watch, told, nil)
+	for n := 0; n == 0; watch = nil { // an interrupted call has taken it over
+		n, err = unix.Kevent(queue, watch, told, nil)
 		switch {
 		case errors.Is(err, unix.EINTR):
-			continue
+			n = 0
 		case errors.Is(err, unix.ESRCH):
-			return 0, false, nil
+			return 0, ErrUnknown
 		case err != nil:
-			return 0, false, err
-		case n == 0:
-			continue
-		case told[0].Flags&unix.EV_ERROR != 0 && syscall.Errno(told[0].Data) == unix.ESRCH:
-			return 0, false, nil
-		case told[0].Flags&unix.EV_ERROR != 0:
-			return 0, false, syscall.Errno(told[0].Data)
+			return 0, err
 		}
-		return syscall.WaitStatus(told[0].Data), true, nil
 	}
+	if told[0].Flags&unix.EV_ERROR == 0 {
+		return syscall.WaitStatus(told[0].Data), nil
+	}
+	if cause := syscall.Errno(told[0].Data); cause != unix.ESRCH {
+		return 0, cause
+	}
+	return 0, ErrUnknown
 }

@@ -31,8 +31,8 @@ type ended struct {
 	status int32
 }
 
-// await returns when a child has exited, which still has to be waited for, and says how; known is true.
-func await(pid int) (status syscall.WaitStatus, known bool, err error) {
+// await returns when a child has exited, which still has to be waited for, and says how.
+func await(pid int) (syscall.WaitStatus, error) {
 	var info unix.Siginfo
 	for {
 		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
@@ -40,15 +40,15 @@ func await(pid int) (status syscall.WaitStatus, known bool, err error) {
 			break
 		}
 		if !errors.Is(err, unix.EINTR) {
-			return 0, false, err
+			return 0, err
 		}
 	}
 	code := (*child)(unsafe.Pointer(&info)).status
 	switch info.Code {
 	case cldKilled:
-		return syscall.WaitStatus(code), true, nil
+		return syscall.WaitStatus(code), nil
 	case cldDumped:
-		return syscall.WaitStatus(code | 0x80), true, nil
+		return syscall.WaitStatus(code | 0x80), nil
 	}
-	return syscall.WaitStatus(code << 8), true, nil
+	return syscall.WaitStatus(code << 8), nil
 }

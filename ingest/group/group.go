@@ -7,11 +7,16 @@
 package group
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"sync"
 	"syscall"
 )
+
+// ErrUnknown: a command has exited, and nothing more is known of it before its release. Where a command ends
+// before it is looked at, systems other than Linux may say no more.
+var ErrUnknown = errors.New("how it has ended is not known before its release")
 
 // Leader is a command that leads a process group. It is safe for concurrent use.
 type Leader struct {
@@ -37,22 +42,17 @@ func Start(cmd *exec.Cmd) (*Leader, error) {
 	return l, nil
 }
 
-// Exited returns when the command has exited, and says how. What it has started may go on.
+// Exited returns when the command has exited, and says how, or that it is ErrUnknown. What it has started may
+// go on.
 func (l *Leader) Exited() (syscall.WaitStatus, error) { return l.exited() }
 
-// wait waits for the end of the command.
+// wait waits for the end of the command, and leaves it with the system: its group keeps its number.
 func (l *Leader) wait() (syscall.WaitStatus, error) {
-	status, known, err := await(l.cmd.Process.Pid)
+	status, err := await(l.cmd.Process.Pid)
 	if err != nil {
 		return 0, fmt.Errorf("wait for %q: %w", l.cmd.Path, err)
 	}
-	if known {
-		return status, nil
-	}
-	if err := l.reap(); err != nil {
-		return 0, err
-	}
-	return l.cmd.ProcessState.Sys().(syscall.WaitStatus), nil
+	return status, nil
 }
 
 // Signal signals all processes of the group, the command included if it still runs. Where nobody is left
@@ -66,16 +66,11 @@ func (l *Leader) Signal(s syscall.Signal) {
 }
 
 // Release waits until the command has exited, and gives back what the system keeps of it: the group is not
-// signalled any more. A second Release does nothing.
+// signalled any more, and the command's ProcessState says how it has ended. A second Release does nothing.
 func (l *Leader) Release() error {
-	if _, err := l.exited(); err != nil {
+	if _, err := l.exited(); err != nil && !errors.Is(err, ErrUnknown) {
 		return err
 	}
-	return l.reap()
-}
-
-// reap takes an exited command's process from the system, and with it the right to its group's number.
-func (l *Leader) reap() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.released {

@@ -2,6 +2,7 @@ package group
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -79,6 +80,27 @@ func TestWhatALeaderLeavesIsSignalled(t *testing.T) {
 	rest, err := io.ReadAll(out) // it ends when nobody holds the pipe any more
 	require.NoError(t, err)
 	require.Empty(t, rest)
+}
+
+// Where the system does not say how a leader has ended, it is not waited for all the same until its release.
+func TestALeaderOfWhichNothingIsKnown(t *testing.T) {
+	t.Parallel()
+	l, out := lead(t, "sleep 600 & echo there; exit 4")
+	l.exited = sync.OnceValues(func() (syscall.WaitStatus, error) {
+		_, err := l.wait()
+		return 0, errors.Join(err, ErrUnknown)
+	})
+	_, err := l.Exited()
+	require.ErrorIs(t, err, ErrUnknown)
+	require.True(t, ours(l.cmd.Process.Pid), "its number is nobody else's yet")
+	line, err := out.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "there\n", line)
+	l.Signal(syscall.SIGKILL)
+	_, err = io.ReadAll(out) // it ends when nobody holds the pipe any more
+	require.NoError(t, err)
+	require.NoError(t, l.Release())
+	require.Equal(t, 4, l.cmd.ProcessState.ExitCode())
 }
 
 // However a signal and the end meet, no number is signalled that is not the group's own.

@@ -17,6 +17,8 @@ import (
 
 // Sentinels of a run that brought no end of a turn.
 var (
+	// ErrOptions: what is asked for is not to be had together; no agent was started.
+	ErrOptions = errors.New("check options")
 	// ErrVersion: the agent answered with a version of the protocol that this client does not speak.
 	ErrVersion = errors.New("protocol version mismatch")
 	// ErrAnswer: the agent answered a request with an error, or with what cannot be read.
@@ -47,7 +49,7 @@ type Options struct {
 	Stderr  *os.File // where the agent's stderr is passed on to; nil: this process's
 	Version string   // of the client, as it introduces itself
 	// ACP is the newest version of the protocol that is offered, 1 or 2; the agent may answer with an older
-	// one. 0: 2, or 1 with FS or Terminal, which only that has.
+	// one. 0: 2, or 1 with FS or Terminal, which only that has; 2 with one of them is refused.
 	ACP int
 
 	Prompt      string // valid UTF-8, not empty
@@ -83,6 +85,9 @@ func (r Result) Completed() bool { return r.StopReason == acp.EndTurn }
 // Every byte goes through the tap, so that it is kept before it is passed on: a request before it is
 // answered, and the answer before the agent has it.
 func Run(ctx context.Context, o Options) (Result, error) {
+	if err := o.check(); err != nil {
+		return Result{}, err
+	}
 	if o.Cancel == 0 {
 		o.Cancel = DefaultCancel
 	}
@@ -109,6 +114,17 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	both.Wait()
 	c.settle()
 	return c.result(), errors.Join(explain(told, p.exit, kept), host.close())
+}
+
+// check refuses a version of the protocol that there is not, or that has not what is to be served.
+func (o Options) check() error {
+	switch {
+	case o.ACP < 0 || o.ACP > acp.Version2:
+		return fmt.Errorf("%w: version %d of the protocol: want 1 or 2", ErrOptions, o.ACP)
+	case o.ACP == acp.Version2 && (o.FS || o.Terminal):
+		return fmt.Errorf("%w: version 2 of the protocol has no files and no terminals of the client", ErrOptions)
+	}
+	return nil
 }
 
 // explain says why a turn was not ended, with what the tap knows about it.

@@ -218,19 +218,23 @@ func (c *client) serve(id []byte, method string, params jsontree.Value) {
 			c.reply(id)(nil, bad)
 			return
 		}
-		c.later(context.Background(), id, t.wait, func() (any, *failure) { return nil, cancelledOnRequest() })
+		c.later(context.Background(), id, func(ctx context.Context, reply replier) { reply(t.wait(ctx)) })
 	default:
 		c.reply(id)(nil, refuse(acp.CodeMethodNotFound, "this client does not advertise the capability serving this method"))
 	}
 }
 
+// replier sends the answer to a request, once. It reports false where the agent takes none any more.
+type replier func(result any, bad *failure) (sent bool)
+
 // reply gives what sends the answer to a request.
-func (c *client) reply(id []byte) func(result any, bad *failure) {
-	return func(result any, bad *failure) { c.out.send(message{ID: id, Result: result, Error: bad}) }
+func (c *client) reply(id []byte) replier {
+	return func(result any, bad *failure) bool { return c.out.send(message{ID: id, Result: result, Error: bad}) }
 }
 
-// later answers a request when its answer is known, or as withdrawn says when the agent takes it back.
-func (c *client) later(ctx context.Context, id []byte, answer func(context.Context) (any, *failure), withdrawn func() (any, *failure)) {
+// later has a request answered when its answer is known. The agent may take it back meanwhile: ctx ends
+// then, because of errWithdrawn.
+func (c *client) later(ctx context.Context, id []byte, answer func(context.Context, replier)) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	key := string(id)
 	c.mu.Lock()
@@ -252,14 +256,12 @@ func (c *client) later(ctx context.Context, id []byte, answer func(context.Conte
 	}
 	c.pending.Go(func() {
 		defer cancel(nil)
-		result, bad := answer(ctx)
-		c.mu.Lock()
-		delete(c.open, key)
-		c.mu.Unlock()
-		if errors.Is(context.Cause(ctx), errWithdrawn) {
-			result, bad = withdrawn()
-		}
-		c.reply(id)(result, bad)
+		answer(ctx, func(result any, bad *failure) bool {
+			c.mu.Lock()
+			delete(c.open, key)
+			c.mu.Unlock()
+			return c.reply(id)(result, bad)
+		})
 	})
 }
 

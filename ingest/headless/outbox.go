@@ -49,22 +49,23 @@ func newOutbox(to *os.File) *outbox {
 	return b
 }
 
-// send queues a message. After close, and beyond most, it is dropped: the agent has not got it, and
-// the record does not say that it has.
-func (b *outbox) send(m message) {
+// send queues a message. After close, and beyond most, it is dropped, and false reported: the agent has not
+// got it, and the record does not say that it has.
+func (b *outbox) send(m message) (queued bool) {
 	line := encode(m)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return
+		return false
 	}
+	defer b.more.Signal()
 	if b.size+len(line) > b.most {
 		b.lines, b.closed = nil, true
 		close(b.flood)
-	} else {
-		b.lines, b.size = append(b.lines, line), b.size+len(line)
+		return false
 	}
-	b.more.Signal()
+	b.lines, b.size = append(b.lines, line), b.size+len(line)
+	return true
 }
 
 // encode writes a message as a line. It has nothing that JSON cannot say.

@@ -42,8 +42,8 @@ type Permissions struct {
 }
 
 // Approver is who is asked. Ask returns when somebody has decided, or ctx ends, or with the reason why
-// nobody can be asked. A decision approves only what may be allowed once. It is called by several
-// goroutines.
+// nobody can be asked. A decision approves only what may be allowed once, and its Settled is called. Ask is
+// called by several goroutines.
 type Approver interface {
 	Ask(ctx context.Context, q Question) (Decision, error)
 }
@@ -64,7 +64,19 @@ type Decision struct {
 	Note     string // in their words
 	// Intervention is the id of the intervention that brought it; empty if none did.
 	Intervention string
+	// Settled hears once what becomes of the decision: nil when it is recorded and the agent has its answer,
+	// or will, whatever is cancelled meanwhile; else why it does not count. nil: nobody does.
+	Settled func(error)
 }
+
+func (d Decision) settle(err error) {
+	if d.Settled != nil {
+		d.Settled(err)
+	}
+}
+
+// recordWithin bounds how long a decision waits for its place in the record.
+const recordWithin = 5 * time.Second
 
 // option is one of the answers that an agent offers.
 type option struct{ id, kind string }
@@ -113,7 +125,8 @@ func (c *client) permission(id []byte, params jsontree.Value) {
 		call, title := c.speech.about(params)
 		q.CallID, q.Title = callID(call), title
 		q.Once = slices.ContainsFunc(options, func(o option) bool { return o.kind == acp.AllowOnce })
-		c.later(c.turn, id, func(ctx context.Context) (any, *failure) { return c.consult(ctx, q, options) }, c.speech.withdrawn)
+		withdrawn := c.speech.withdrawn // of the version as it is now
+		c.later(c.turn, id, func(ctx context.Context, reply replier) { c.consult(ctx, q, options, withdrawn, reply) })
 	}
 }
 
@@ -126,17 +139,23 @@ func callID(v jsontree.Value) string {
 	return id
 }
 
-// consult asks, and records who decided before the agent is told.
-func (c *client) consult(ctx context.Context, q Question, options []option) (any, *failure) {
+// consult asks, and records who decided before the agent is told. What was decided before it was cancelled
+// counts.
+func (c *client) consult(ctx context.Context, q Question, options []option, withdrawn func() (any, *failure), reply replier) {
 	p := c.options.Permissions
 	limited, cancel := context.WithTimeout(ctx, p.Deadline)
 	defer cancel()
 	d, err := p.Approver.Ask(limited, q)
-	if err != nil && ctx.Err() != nil { // cancelled: nobody has decided
-		return outcome("", false), nil
+	switch {
+	case err != nil && errors.Is(context.Cause(ctx), errWithdrawn):
+		reply(withdrawn())
+		return
+	case err != nil && ctx.Err() != nil: // cancelled: nobody has decided
+		reply(outcome("", false), nil)
+		return
 	}
-	info := schema.DecisionInfo{Request: []byte(q.Request), Approved: d.Approved, By: d.By, Note: d.Note, Intervention: d.Intervention}
 	policy := Deny
+	info := schema.DecisionInfo{Request: []byte(q.Request), Approved: d.Approved, By: d.By, Note: d.Note, Intervention: d.Intervention}
 	switch {
 	case err != nil:
 		policy = p.Fallback
@@ -147,14 +166,28 @@ func (c *client) consult(ctx context.Context, q Question, options []option) (any
 	case d.Approved:
 		policy = AllowOnce
 	}
-	if c.options.Journal != nil {
-		err := c.options.Journal.Control(ctx, schema.TypeDecision, time.Now(), info)
-		if err != nil && ctx.Err() != nil { // cancelled while the decision waited for its place in the record
-			return outcome("", false), nil
+	if err = c.recordDecision(ctx, info); err == nil {
+		if !reply(outcome(policy.choose(options)), nil) {
+			err = errors.New("the agent takes no answer any more")
 		}
-		if err != nil {
-			return nil, refuse(acp.CodeInternal, "the decision cannot be recorded: %v", err)
-		}
+	} else if ctx.Err() != nil { // cancelled while the decision waited for its place in the record
+		reply(outcome("", false), nil)
+	} else {
+		reply(nil, refuse(acp.CodeInternal, "%v", err))
 	}
-	return outcome(policy.choose(options)), nil
+	d.settle(err)
+}
+
+// recordDecision waits for room no longer than recordWithin; that its turn is cancelled is no reason to leave
+// it out.
+func (c *client) recordDecision(ctx context.Context, info schema.DecisionInfo) error {
+	if c.options.Journal == nil {
+		return nil
+	}
+	kept, done := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
+	defer done()
+	if err := c.options.Journal.Control(kept, schema.TypeDecision, time.Now(), info); err != nil {
+		return fmt.Errorf("the decision cannot be recorded: %w", err)
+	}
+	return nil
 }

@@ -168,21 +168,73 @@ func TestADecisionThatCannotBeRecordedIsNone(t *testing.T) {
 	require.Equal(t, `["q1": -32603]`, r.Text)
 }
 
-// What is cancelled while its decision waits for room in the record is answered cancelled.
+// room is a journal whose room for decisions is given by whoever waits for it.
+type room struct {
+	*tape
+	wait func(ctx context.Context) error
+}
+
+func (r *room) Control(ctx context.Context, typ schema.FrameType, at time.Time, info any) error {
+	if err := r.wait(ctx); err != nil {
+		return err
+	}
+	return r.tape.Control(ctx, typ, at, info)
+}
+
+// Whoever has decided hears whether that counts: what was decided before it was cancelled is recorded and
+// answered, or neither.
 func TestADecisionThatIsCancelledWhileItIsRecorded(t *testing.T) {
+	t.Parallel()
+	cancelled := outcome("", false)
+	for name, test := range map[string]struct {
+		cause error // of the end
+		full  error // of the journal
+		deaf  bool
+		want  object
+		says  string
+	}{
+		"the turn is cancelled":             {nil, nil, false, outcome("o-1", true), ""},
+		"the agent takes its question back": {errWithdrawn, nil, false, outcome("o-1", true), ""},
+		"and there is no room":              {nil, errFull, false, cancelled, "cannot be recorded: no room"},
+		"the agent takes no answers":        {nil, nil, true, outcome("o-1", true), "takes no answer any more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			kept := &room{&tape{}, func(kept context.Context) error {
+				cancel(test.cause)
+				if test.full == nil {
+					return kept.Err()
+				}
+				return test.full
+			}}
+			settled := make(chan error, 1)
+			decision := Decision{Approved: true, By: "miller", Settled: func(err error) { settled <- err }}
+			c := &client{options: Options{Journal: kept, Permissions: Permissions{Policy: Ask, Deadline: time.Hour, Fallback: Deny,
+				Approver: approver(func(context.Context, Question) (Decision, error) { return decision, nil })}}}
+			var answers []any
+			c.consult(ctx, Question{Request: "7"}, []option{{"o-1", "allow_once"}}, nil, func(result any, bad *failure) bool {
+				require.Nil(t, bad)
+				answers = append(answers, result)
+				return !test.deaf
+			})
+			require.Equal(t, []any{test.want}, answers)
+			if test.says == "" {
+				require.NoError(t, <-settled)
+			} else {
+				require.ErrorContains(t, <-settled, test.says)
+			}
+			require.Equal(t, test.full == nil, kept.at("decision", "miller") >= 0)
+		})
+	}
+}
+
+func TestWhatCannotBeAllowedOnce(t *testing.T) {
 	t.Parallel()
 	o := options(t, ended("post 7 session/request_permission "+strings.ReplaceAll(wish("allow_always"), `"t1"`, "11"), "hear"))
 	var asked Question
 	o.Permissions = Permissions{Policy: Ask, Deadline: time.Hour, Fallback: Deny,
 		Approver: approver(func(_ context.Context, q Question) (Decision, error) { asked = q; return Decision{}, nil })}
-	h := &client{options: o}
-	ctx, cancel := context.WithCancel(t.Context())
-	kept(o).control = func(schema.FrameType) error { cancel(); return errors.New("no room") }
-	result, bad := h.consult(ctx, Question{Request: "7"}, nil)
-	require.Nil(t, bad)
-	require.Equal(t, outcome("", false), result)
-
-	kept(o).control = nil
 	r, err := try(t, o)
 	require.NoError(t, err)
 	require.Equal(t, Question{Request: "7", Session: "s-1", CallID: "11", Title: "Burn the mill"}, asked, "it cannot be allowed once")

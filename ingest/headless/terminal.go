@@ -169,13 +169,13 @@ func (t *terminal) status() object {
 	return status
 }
 
-// wait answers when the command has ended.
+// wait answers when the command has ended, or ctx has: the agent does not wait any more.
 func (t *terminal) wait(ctx context.Context) (any, *failure) {
 	select {
 	case <-t.done:
 		return t.status(), nil
 	case <-ctx.Done():
-		return nil, refuse(acp.CodeCancelled, "the command has not ended")
+		return nil, cancelledOnRequest()
 	}
 }
 

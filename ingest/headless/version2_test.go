@@ -52,13 +52,7 @@ func turn2(steps ...string) []string {
 func TestOutcomesOfVersion2(t *testing.T) {
 	t.Parallel()
 	failed := `,"stopReason":"error","error":{"code":-32603,"message":"the mill stands still"}`
-	for _, test := range []struct {
-		name   string
-		script []string
-		stop   string
-		err    error
-		says   []string // of the error
-	}{
+	endings(t, []ending{
 		{"end of turn", turn2(say2("m", "Fourteen.")), "end_turn", nil, nil},
 		{"tokens", play2(taken, running, idleFor("max_tokens")), "max_tokens", nil, nil},
 		{"requests", play2(taken, running, idleFor("max_turn_requests")), "max_turn_requests", nil, nil},
@@ -85,26 +79,7 @@ func TestOutcomesOfVersion2(t *testing.T) {
 		{"killed in the turn", play2(taken, running, "kill"), "", ErrGone, []string{"by SIGKILL"}},
 		{"output closed", play2(taken, running, "close"), "", ErrGone, []string{"in the middle of its turn"}},
 		{"it leaves with its turn", append(turn2(), "exit 5"), "end_turn", nil, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			o := options(t, test.script)
-			r, err := try(t, o)
-			require.ErrorIs(t, err, test.err)
-			if test.err == nil {
-				require.NoError(t, err)
-			}
-			for _, part := range test.says {
-				require.ErrorContains(t, err, part)
-			}
-			require.Equal(t, test.stop, r.StopReason)
-			require.Equal(t, test.stop == "end_turn", r.Completed())
-			if test.name == "crash in the turn" {
-				require.Equal(t, "I am go", r.Text, "what was said is kept")
-			}
-			require.Equal(t, 1, strings.Count(strings.Join(kept(o).entries, "\n"), "close {"), "the record has an end")
-		})
-	}
+	})
 }
 
 func TestWhatIsAskedInVersion2(t *testing.T) {
@@ -155,6 +130,26 @@ func TestVersionsThatAreOffered(t *testing.T) {
 			require.NoError(t, err, "version 1 is taken in any case")
 			require.Equal(t, "Fourteen.", r.Text)
 		})
+	}
+}
+
+// What version 2 has not is refused before an agent is started.
+func TestOptionsThatDoNotGoTogether(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		change func(o *Options)
+		says   string
+	}{
+		{func(o *Options) { o.ACP, o.FS = 2, true }, "version 2 of the protocol has no files and no terminals"},
+		{func(o *Options) { o.ACP, o.Terminal = 2, true }, "version 2 of the protocol has no files and no terminals"},
+		{func(o *Options) { o.ACP = 3 }, "version 3 of the protocol: want 1 or 2"},
+	} {
+		o := options(t, turn2())
+		test.change(&o)
+		_, err := try(t, o)
+		require.ErrorIs(t, err, ErrOptions)
+		require.ErrorContains(t, err, test.says)
+		require.Empty(t, kept(o).entries)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,8 +102,104 @@ func TestOutcomesAreForgottenInTheEnd(t *testing.T) {
 	t.Parallel()
 	d := NewDesk(Targets{})
 	for i := range maxAnswered + 10 {
-		require.JSONEq(t, `{"outcome":"CapabilityNotSupported","primitive":{"primitive":"Cancel"}}`, string(d.deliver(t.Context(), cancel(fmt.Sprint(i), ""))))
+		require.JSONEq(t, `{"outcome":"CapabilityNotSupported","primitive":{"primitive":"Cancel"}}`, string(d.deliver(t.Context(), cancel(fmt.Sprint(i), ""), time.Now())))
 	}
 	require.Len(t, d.answered, maxAnswered)
 	require.Contains(t, d.answered, fmt.Sprint(maxAnswered+9))
+}
+
+// slow holds each delivery up until it is told to go on.
+type slow struct {
+	counter
+	begun, goOn chan struct{}
+}
+
+func (s *slow) Deliver(ctx context.Context, i schema.Intervention) schema.Outcome {
+	s.begun <- struct{}{}
+	<-s.goOn
+	return s.counter.Deliver(ctx, i)
+}
+
+// clock is one that is set, and tells whenever it was looked at.
+type clock struct {
+	mu     sync.Mutex
+	time   time.Time
+	looked chan struct{}
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.looked <- struct{}{}
+	return c.time
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.time = c.time.Add(d)
+}
+
+// What has waited for others too long would hit what comes then: it is not done, nor is it when it comes again.
+func TestWhatHasWaitedIsStale(t *testing.T) {
+	t.Parallel()
+	conn, err := nats.Connect(natstest.Start(t).URL())
+	require.NoError(t, err)
+	t.Cleanup(conn.Close)
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	target, clock := &slow{begun: make(chan struct{}), goOn: make(chan struct{})}, &clock{looked: make(chan struct{}, 100)}
+	desk := NewDesk(target)
+	desk.now = clock.now
+	serving, end := context.WithCancel(t.Context())
+	served, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- desk.Serve(serving, conn, capture, func() { close(served) }) }()
+	<-served
+
+	type answer struct {
+		o   schema.Outcome
+		err error
+	}
+	send := func(id string) <-chan answer {
+		c := make(chan answer, 1)
+		go func() {
+			o, err := Send(ctx, conn, capture, "miller", cancel(id, ""))
+			c <- answer{o, err}
+		}()
+		return c
+	}
+	first := send("1")
+	<-clock.looked // when it came
+	<-clock.looked // and whether that is long ago
+	<-target.begun
+	second := send("2")
+	<-clock.looked
+	clock.pass(MaxWait)
+	third := send("3")
+	<-clock.looked
+	clock.pass(time.Millisecond)
+	target.goOn <- struct{}{}
+	require.Equal(t, answer{o: schema.Stale("1 came")}, <-first)
+	stale := <-second
+	require.NoError(t, stale.err)
+	require.Equal(t, schema.OutcomeStale, stale.o.Outcome)
+	require.Contains(t, stale.o.Detail, "5.001s after it came")
+	<-target.begun
+	target.goOn <- struct{}{}
+	require.Equal(t, answer{o: schema.Stale("2 came")}, <-third)
+	require.Equal(t, stale, <-send("2"), "it gets its first outcome")
+
+	fourth := send("4")
+	<-target.begun
+	for range 2 + 1 + 2 { // how old the second and the third were, when the second came again, and both of the fourth
+		<-clock.looked
+	}
+	fifth := send("5")
+	<-clock.looked
+	end()
+	target.goOn <- struct{}{}
+	require.Equal(t, answer{o: schema.Stale("3 came")}, <-fourth)
+	require.Equal(t, answer{o: schema.Stale("nobody takes interventions for it any more")}, <-fifth)
+	require.NoError(t, <-ended)
+	require.Len(t, target.got, 3)
 }

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/steno-io/steno/schema"
 )
@@ -19,7 +20,12 @@ import (
 const (
 	maxMessage  = 64 << 10 // bytes of a message
 	maxAnswered = 1024     // outcomes that are remembered
+	maxQueue    = 64       // messages that wait
 )
+
+// MaxWait is how long an intervention waits for others at most, until it is carried out. Who sends one waits
+// longer for its answer: as long as the one before it and it itself may take, besides.
+const MaxWait = 5 * time.Second
 
 // Target is a connection, or what of one an intervention can reach.
 type Target interface {

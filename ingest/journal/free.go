@@ -2,6 +2,8 @@ package journal
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +36,16 @@ func (s *space) free(n int64) (freed int64) {
 		_ = syncDir(dir) // a name that comes back after a crash is that of a stored journal still
 	}
 	return freed
+}
+
+// Gone reports whether err comes of a journal that is not there any more, such as one that another process
+// has stored, and that was deleted for want of room: its mark says so.
+func Gone(path string, err error) bool {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false // it was read; or something else is missing
+	}
+	_, err = os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 type storedJournal struct {

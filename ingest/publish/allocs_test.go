@@ -40,7 +40,7 @@ func TestAllocations(t *testing.T) {
 				panic(err)
 			}
 		}},
-		alloctest.Row{What: "make the message of a frame that goes alone", Most: 15, Run: message(one)},
-		alloctest.Row{What: "make the message of a frame in a batch", Most: 12.2, Each: len(many), Run: message(many)},
+		alloctest.Row{What: "make the message of a frame that goes alone", Most: 14, Run: message(one)},
+		alloctest.Row{What: "make the message of a frame in a batch", Most: 10.2, Each: len(many), Run: message(many)},
 	)
 }

@@ -52,10 +52,6 @@ const (
 // answerWithin bounds the wait for an answer, after which the outcome is unknown.
 const answerWithin = 5 * time.Second
 
-// Forget is an option of the JetStream that appenders use: what is not answered in time will not be,
-// and without it would be kept until the next reconnect.
-func Forget() jetstream.JetStreamOpt { return jetstream.WithPublishAsyncTimeout(2 * answerWithin) }
-
 // Waits between tries of an append that failed.
 const (
 	firstWait   = 5 * time.Millisecond
@@ -76,7 +72,7 @@ var (
 
 // AppenderOptions make an appender.
 type AppenderOptions struct {
-	JS         jetstream.JetStream // made with Forget
+	JS         jetstream.JetStream
 	Blobs      *topology.Blobs
 	Identity   schema.Identity
 	Partitions uint32
@@ -120,11 +116,13 @@ type Appender struct {
 	subject string
 	head    Head
 	resumed bool
+	inbox   *inbox // of single messages; nil until there is one
 	// store publishes one message or an atomic batch and gives the sequence of the last.
 	store func(ctx context.Context, messages []*nats.Msg) (uint64, error)
 }
 
-// NewAppender makes an appender; Resume or the first Append reads the subject.
+// NewAppender makes an appender; Resume or the first Append reads the subject. Whoever is done with it
+// calls Close.
 func NewAppender(o AppenderOptions) (*Appender, error) {
 	if err := o.Identity.Validate(); err != nil {
 		return nil, fmt.Errorf("make appender: %w", err)
@@ -144,6 +142,14 @@ func NewAppender(o AppenderOptions) (*Appender, error) {
 		a.head, a.resumed = *o.Head, true
 	}
 	return a, nil
+}
+
+// Close gives back what answers came by. It may be called again, on nil too; a later Append takes it anew.
+func (a *Appender) Close() {
+	if a != nil && a.inbox != nil {
+		a.inbox.leave()
+		a.inbox = nil
+	}
 }
 
 // Head is what the appender knows of its subject.
@@ -279,37 +285,39 @@ func (a *Appender) try(ctx context.Context, frames []schema.Frame) error {
 	if err != nil {
 		return err
 	}
-	within, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	if head.Sequence, err = a.store(within, messages); err != nil {
+	if head.Sequence, err = a.store(ctx, messages); err != nil {
 		return err
 	}
 	a.head = head
 	return nil
 }
 
-// publish is store on JetStream. A single message goes by the asynchronous way, which takes a quarter
-// less of the processor than a request of its own; there is one in flight all the same.
+// publish is store on JetStream, and waits for an answer no longer than answerWithin.
 func (a *Appender) publish(ctx context.Context, messages []*nats.Msg) (uint64, error) {
 	if len(messages) > 1 {
-		ack, err := jetstreamext.PublishMsgBatch(ctx, a.o.JS, messages)
-		if err != nil {
+		return a.publishBatch(ctx, messages)
+	}
+	if a.inbox == nil {
+		var err error
+		if a.inbox, err = openInbox(a.o.JS.Conn()); err != nil {
 			return 0, err
 		}
-		return ack.Sequence, nil
 	}
-	answer, err := a.o.JS.PublishMsgAsync(messages[0], jetstream.WithStallWait(answerWithin))
+	seq, err := a.inbox.ask(ctx, messages[0], a.head.Sequence)
+	if err != nil { // its answer may still come
+		a.Close()
+	}
+	return seq, err
+}
+
+func (a *Appender) publishBatch(ctx context.Context, messages []*nats.Msg) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	ack, err := jetstreamext.PublishMsgBatch(ctx, a.o.JS, messages)
 	if err != nil {
 		return 0, err
 	}
-	select {
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case err := <-answer.Err():
-		return 0, err
-	case ack := <-answer.Ok():
-		return ack.Sequence, nil
-	}
+	return ack.Sequence, nil
 }
 
 // pause waits before the next try.

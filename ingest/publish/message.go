@@ -24,10 +24,11 @@ func (a *Appender) messages(ctx context.Context, frames []schema.Frame) (message
 	head = a.head
 	salts := make([]byte, saltBytes*len(frames))
 	rand.Read(salts) // it never fails: without randomness the process ends
+	digits := hex.EncodeToString(salts)
 	for i, f := range frames {
 		f.Seq = head.Frames + 1
 		f.Writer.Journal = a.o.Journal
-		f.Salt = hex.EncodeToString(salts[i*saltBytes : (i+1)*saltBytes])
+		f.Salt = digits[2*saltBytes*i : 2*saltBytes*(i+1)]
 		f.Blob, f.Chain = "", ""
 		if err := f.Validate(); err != nil { // its bounds keep the headers within what the server takes
 			return nil, Head{}, fmt.Errorf("%w: %w", ErrUnstorable, err)

@@ -74,7 +74,9 @@ func NewPublisher(o Options) *Publisher {
 // journal once all before them is stored, and those of Append and SaveMark.
 func (p *Publisher) Run(ctx context.Context) error {
 	defer p.progress.change(func(g *progress) { g.ended = true })
-	if err := p.open(ctx); err != nil {
+	err := p.open(ctx)
+	defer p.appender.Close()
+	if err != nil {
 		return p.fail(err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -116,6 +118,7 @@ func (p *Publisher) open(ctx context.Context) error {
 		if err := p.take(ctx, id); err == nil || !errors.Is(err, ErrTaken) {
 			return err
 		}
+		p.appender.Close()
 		if id.Attempt++; id.Attempt == 0 {
 			return fmt.Errorf("find a free attempt of %s: there is none", p.head.Identity)
 		}

@@ -18,7 +18,7 @@ import (
 type agent struct {
 	cmd                   *exec.Cmd
 	leader                *group.Leader      // of a group of its own; nil: it has none
-	status                syscall.WaitStatus // valid after wait
+	status                syscall.WaitStatus // valid after sweep
 	stdin, stdout, stderr *os.File
 }
 
@@ -67,7 +67,9 @@ func startCode(err error) int {
 // wait returns when the agent has exited; how is no error.
 func (a *agent) wait() (err error) {
 	if a.leader != nil {
-		a.status, err = a.leader.Exited()
+		if _, err = a.leader.Exited(); errors.Is(err, group.ErrUnknown) {
+			err = nil // sweep knows it
+		}
 	} else if err = a.cmd.Wait(); a.cmd.ProcessState != nil {
 		a.status, err = a.cmd.ProcessState.Sys().(syscall.WaitStatus), nil
 	}
@@ -86,7 +88,8 @@ func (a *agent) signal(s syscall.Signal) {
 	_ = a.cmd.Process.Signal(s)
 }
 
-// sweep kills what an agent that is gone has left of its own group, which is not signalled any more then.
+// sweep kills what an agent that is gone has left of its own group, which is not signalled any more then; so
+// how it ended is known.
 func (a *agent) sweep() error {
 	if a.leader == nil {
 		return nil
@@ -95,10 +98,11 @@ func (a *agent) sweep() error {
 	if err := a.leader.Release(); err != nil {
 		return fmt.Errorf("wait for agent %q: %w", a.cmd.Path, err)
 	}
+	a.status = a.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return nil
 }
 
-// result is valid after wait.
+// result is valid after sweep.
 func (a *agent) result() Result {
 	if a.status.Signaled() {
 		return Result{ExitCode: 128 + int(a.status.Signal()), Signal: signalName(a.status.Signal())}

@@ -60,8 +60,8 @@ func converse(ctx context.Context, o Options) (r Result, err error) {
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- c.agent.wait() }()
-	err = c.steer(ctx, o.Signals, exited)
-	return c.agent.result(), errors.Join(err, c.agent.sweep())
+	err = errors.Join(c.steer(ctx, o.Signals, exited), c.agent.sweep())
+	return c.agent.result(), err
 }
 
 func (c *conversation) pumps(o Options) []*pump {

@@ -22,6 +22,7 @@ type memory struct {
 	ours   []string // lines of others than the client
 
 	appending func(ctx context.Context, from schema.From, b []byte) error // before a chunk is kept
+	saying    func(ctx context.Context) error                             // before a line of ours is
 	closing   error
 }
 
@@ -44,7 +45,12 @@ func (m *memory) keep(from schema.From, b []byte) {
 	m.data[from] = append(m.data[from], b...)
 }
 
-func (m *memory) Control(_ context.Context, typ schema.FrameType, _ time.Time, info any) error {
+func (m *memory) Control(ctx context.Context, typ schema.FrameType, _ time.Time, info any) error {
+	if typ == schema.TypeIntervention && m.saying != nil {
+		if err := m.saying(ctx); err != nil {
+			return err
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b, err := json.Marshal(info)

@@ -154,8 +154,8 @@ func (i *Inlet) give(between bool) {
 	i.free.Broadcast()
 }
 
-// insert writes a line that others wish to say. The caller has the turn.
-func (p *pump) insert(dst end, journal Journal, n *insertion) error {
+// insert writes a line that others wish to say, while input has not ended. The caller has the turn.
+func (p *pump) insert(input context.Context, dst end, journal Journal, n *insertion) error {
 	if err := p.room(dst, n.ctx); err != nil {
 		return err
 	}
@@ -164,11 +164,8 @@ func (p *pump) insert(dst end, journal Journal, n *insertion) error {
 		return err
 	}
 	if journal != nil {
-		if err := journal.Control(n.ctx, schema.TypeIntervention, time.Now(), info); err != nil {
-			if n.ctx.Err() != nil {
-				return fmt.Errorf("%w: %w", ErrInputHeld, err)
-			}
-			return fmt.Errorf("record a line of our own: %w", err)
+		if err := recordOurs(n.ctx, input, journal, info); err != nil {
+			return err
 		}
 	}
 	if over, err := p.passOn(dst, line); err != nil {
@@ -177,6 +174,24 @@ func (p *pump) insert(dst end, journal Journal, n *insertion) error {
 		return ErrUnwritten
 	}
 	return nil
+}
+
+// recordOurs records a line before it is written. Who says it waits for room in the journal no longer than
+// he would, and than the agent takes input.
+func recordOurs(ctx, input context.Context, journal Journal, info any) error {
+	both, end := context.WithCancel(ctx)
+	defer end()
+	defer context.AfterFunc(input, end)()
+	err := journal.Control(both, schema.TypeIntervention, time.Now(), info)
+	switch {
+	case err == nil:
+		return nil
+	case input.Err() != nil:
+		return ErrNoInput
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", ErrInputHeld, err)
+	}
+	return fmt.Errorf("record a line of our own: %w", err)
 }
 
 // room waits until the agent has room for a line: a pipe that can be written to takes at least

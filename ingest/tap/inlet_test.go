@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -79,7 +81,8 @@ func TestNoPlaceForALine(t *testing.T) {
 	j, inlet := &memory{}, &Inlet{}
 	c := runTapWith(t, Options{Journal: j, Inlet: inlet}, "stubborn")
 	require.Equal(t, "ready", c.line())
-	go func() { _, _ = c.stdin.WriteString(strings.Repeat("x", moreThanAPipe) + "\n") }() // the tap's end breaks it off
+	stdin := c.stdin
+	go func() { _, _ = stdin.WriteString(strings.Repeat("x", moreThanAPipe) + "\n") }() // the tap's end breaks it off
 	require.Eventually(t, func() bool { return len(j.kept(schema.FromClient)) > chunk }, 20*time.Second, time.Millisecond)
 	hurried, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
@@ -117,6 +120,35 @@ func TestALineThatWasRecordedAndNotWritten(t *testing.T) {
 	require.Error(t, err)
 	require.Equal(t, []string{`"never"`}, j.ours)
 	require.Empty(t, j.kept(schema.FromAgent))
+}
+
+// Whoever ends the conversation, a line that waits for room in the journal does not hold the end up.
+func TestALineWithoutRoomEndsWithTheConversation(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(c *tapped, signals chan<- os.Signal){
+		"the agent leaves":       func(_ *tapped, signals chan<- os.Signal) { signals <- syscall.SIGTERM },
+		"the client leaves":      func(c *tapped, _ chan<- os.Signal) { _ = c.stdin.Close() },
+		"the tap is told to end": func(c *tapped, _ chan<- os.Signal) { c.cancel(errors.New("enough")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			waits, inlet, signals := make(chan struct{}), &Inlet{}, make(chan os.Signal)
+			j := &memory{saying: func(ctx context.Context) error {
+				close(waits)
+				<-ctx.Done() // as a journal that is full
+				return context.Cause(ctx)
+			}}
+			c := runTapWith(t, Options{Journal: j, Inlet: inlet, Signals: signals}, "lines")
+			inlet.opened(t)
+			done := make(chan error, 1)
+			go func() { done <- inlet.Say(t.Context(), said("never")) }()
+			<-waits
+			end(c, signals)
+			_, _ = c.wait() // how it ends is another matter
+			require.ErrorIs(t, <-done, ErrNoInput)
+			require.Empty(t, j.ours)
+		})
+	}
 }
 
 // However both sides race, each line comes whole, and each once.

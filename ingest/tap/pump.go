@@ -46,8 +46,10 @@ func (p *pump) run(journal Journal) error {
 		return fmt.Errorf("pass on from %s: %w", p.from, err)
 	}
 	if p.inlet != nil {
-		p.inlet.begin(func(n *insertion) error { return p.insert(dst, journal, n) })
+		input, shut := context.WithCancel(p.ctx)
+		p.inlet.begin(func(n *insertion) error { return p.insert(input, dst, journal, n) })
 		defer p.inlet.end()
+		defer shut() // a line that waits for room in the journal does not hold the end up
 	}
 	buf := make([]byte, chunk)
 	left := -1 // bytes still to pass on once asked to finish

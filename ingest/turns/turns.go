@@ -30,9 +30,10 @@ type Turns struct {
 	client   side
 	agent    side
 	reader   jsontree.Reader
-	hello    map[string]bool // requests for the version, by id
+	hello    map[string]bool   // requests for the version, by id
+	closing  map[string]string // requests to end a session, by id; the session's
 	version2 bool
-	prompts  []prompt // whose turns are in progress, oldest first
+	prompts  []prompt // that were not answered, or whose turns are in progress, oldest first
 	seen     map[string]bool
 	working  map[string]string // of version 2: session ids, as sent, whose agent says that it works
 }
@@ -49,6 +50,7 @@ type prompt struct {
 	session  string
 	raw      string // the session's id as sent, with its quotation marks
 	accepted bool
+	closed   bool // its session was: no turn of it is in progress, but its answer may still come
 }
 
 // Pass takes bytes of a side, before they are passed on: so what a peer may know is known here.
@@ -84,7 +86,7 @@ func (t *Turns) Find(id string) (Session, error) {
 	defer t.mu.Unlock()
 	found := map[string]string{}
 	for _, p := range t.prompts {
-		if id == "" || p.session == id {
+		if !p.closed && (id == "" || p.session == id) {
 			found[p.session] = p.raw
 		}
 	}
@@ -136,6 +138,8 @@ func (s *side) keep(b []byte) {
 var (
 	wordPrompt     = []byte("prompt")
 	wordInitialize = []byte(acp.MethodInitialize)
+	wordClose      = []byte(`/close"`)
+	wordDelete     = []byte(`/delete"`)
 	wordState      = []byte(acp.StateUpdate)
 	wordUpdate     = []byte(`"` + acp.MethodSessionUpdate + `"`)
 	wordResult     = []byte(`"result"`)
@@ -143,13 +147,13 @@ var (
 )
 
 func (t *Turns) fromClient(line []byte) {
-	if bytes.Contains(line, wordPrompt) || bytes.Contains(line, wordInitialize) {
+	if bytes.Contains(line, wordPrompt) || bytes.Contains(line, wordInitialize) || bytes.Contains(line, wordClose) || bytes.Contains(line, wordDelete) {
 		t.read(line, t.asked)
 	}
 }
 
 func (t *Turns) fromAgent(line []byte) {
-	if t.version2 && bytes.Contains(line, wordState) || len(t.prompts)+len(t.hello) > 0 && mayAnswer(line) {
+	if t.version2 && bytes.Contains(line, wordState) || len(t.prompts)+len(t.hello)+len(t.closing) > 0 && mayAnswer(line) {
 		t.read(line, t.said)
 	}
 }
@@ -198,6 +202,13 @@ func (t *Turns) asked(v jsontree.Value) {
 			t.see(name)
 			t.prompts = append(t.prompts, prompt{id: key(id), session: name, raw: string(session.Raw())})
 		}
+	case v.Get("method").Is(acp.MethodSessionClose), v.Get("method").Is(acp.MethodSessionDelete):
+		if name, ok := t.name(params.Get("sessionId")); ok {
+			if t.closing == nil {
+				t.closing = map[string]string{}
+			}
+			t.closing[key(id)] = name
+		}
 	}
 }
 
@@ -228,16 +239,32 @@ func (t *Turns) said(v jsontree.Value) {
 		t.version2 = string(v.Get("result").Get("protocolVersion").Raw()) == strconv.Itoa(acp.Version2)
 		return
 	}
+	if session, ok := t.closing[key(id)]; ok {
+		delete(t.closing, key(id))
+		if v.Get("result").Present() {
+			t.close(session)
+		}
+		return
+	}
 	i := slices.IndexFunc(t.prompts, func(p prompt) bool { return p.id != "" && p.id == key(id) })
 	ends := v.Get("result").Get("stopReason").Kind() == jsontree.String
 	switch {
 	case i < 0 && ends && len(t.prompts) == 1: // an answer to nothing ends the turn there is, as in a transcript
 		t.prompts = nil
 	case i < 0:
-	case t.version2 && !ends && v.Get("result").Present():
+	case t.version2 && !ends && v.Get("result").Present() && !t.prompts[i].closed:
 		t.prompts[i].id, t.prompts[i].accepted = "", true
 	default:
 		t.prompts = slices.Delete(t.prompts, i, i+1)
+	}
+}
+
+// close ends the turns of a session that is no more.
+func (t *Turns) close(session string) {
+	delete(t.working, session)
+	t.prompts = slices.DeleteFunc(t.prompts, func(p prompt) bool { return p.accepted && p.session == session })
+	for i := range t.prompts {
+		t.prompts[i].closed = t.prompts[i].closed || t.prompts[i].session == session
 	}
 }
 

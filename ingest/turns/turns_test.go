@@ -43,6 +43,10 @@ func ends(id string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"result":{"stopReason":"end_turn"}}`
 }
 
+func closes(id string) string {
+	return `> {"jsonrpc":"2.0","id":` + id + `,"method":"session/close","params":{"sessionId":"s"}}`
+}
+
 func works(state string) string {
 	return `{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"state_update","state":"` + state + `"}}}`
 }
@@ -85,6 +89,15 @@ func TestWhichTurnIsInProgress(t *testing.T) {
 		{"version 2: refused", []string{hello, two, prompts("2", s), `{"id":2,"error":{"code":1}}`}, "", "", "no turn is in progress"},
 		{"version 2: working", []string{hello, two, works("running")}, "s", s, ""},
 		{"version 2: idle", []string{hello, two, prompts("2", s), `{"id":2,"result":{}}`, works("requires_action"), works("idle")}, "", "", "no turn is in progress"},
+		{"version 2: closed", []string{hello, two, works("running"), closes("5"), `{"id":5,"result":{}}`}, "s", "", "no turn is in progress"},
+		{"version 2: closed while its prompt is worked on", []string{hello, two, prompts("2", s), `{"id":2,"result":{}}`, closes("5"), `{"id":5,"result":{}}`}, "", "", "no turn is in progress"},
+		{"version 2: closed before its prompt is taken", []string{hello, two, prompts("2", s), closes("5"), `{"id":5,"result":{}}`, `{"id":2,"result":{}}`}, "", "", "no turn is in progress"},
+		{"version 2: being closed", []string{hello, two, works("running"), closes("5")}, "", s, ""},
+		{"version 2: not closed after all", []string{hello, two, works("running"), closes("5"), `{"id":5,"error":{"code":1}}`}, "", s, ""},
+		{"version 2: deleted", []string{hello, two, works("running"), strings.Replace(closes("5"), "close", "delete", 1), `{"id":5,"result":null}`}, "", "", "no turn is in progress"},
+		{"version 2: opened again behind its close", []string{hello, two, works("running"), closes("5"), `{"id":5,"result":{}}`, prompts("6", s)}, "", s, ""},
+		{"version 1: closed", []string{hello, one, prompts("2", s), closes("5"), `{"id":5,"result":{}}`}, "", "", "no turn is in progress"},
+		{"version 1: closed, and answered behind it", []string{hello, one, prompts("2", s), closes("5"), `{"id":5,"result":{}}`, prompts("6", `"t"`), ends("2")}, "", `"t"`, ""},
 		{"version 2: the next one waits", []string{hello, two, prompts("2", s), works("running"), works("idle"), prompts("3", s)}, "", s, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -36,7 +36,8 @@ type Checked struct {
 // another, are signed and stand in the log; and the frames, folded again, give the events, byte for byte.
 // An error means that the archive could not be read; what does not agree is a finding.
 func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
-	c := &check{store: store, o: o, contents: newContents(store), keys: map[string]bool{}}
+	c := &check{store: store, o: o, contents: newContents(store), sums: newSums(), keys: map[string]bool{}}
+	c.contents.sums = c.sums
 	defer c.contents.Close()
 	if err := c.inventory(ctx); err != nil {
 		return Checked{}, fmt.Errorf("verify archive %s: %w", store, err)
@@ -49,6 +50,11 @@ func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
 			return Checked{}, fmt.Errorf("verify log of namespace %s in archive %s: %w", namespace, store, err)
 		}
 	}
+	if o.Proved != nil { // of what is amiss nothing is to be told
+		if err := c.hash(ctx); err != nil {
+			return Checked{}, fmt.Errorf("verify archive %s: %w", store, err)
+		}
+	}
 	roots := c.contents.roots()
 	report, err := verify.Run(ctx, verify.Options{
 		Frames: AllFrames{c.contents}, Ledger: c.contents, NewFold: o.NewFold, Progress: o.Progress, Proved: c.proved(),
@@ -57,20 +63,25 @@ func Check(ctx context.Context, store Store, o CheckOptions) (Checked, error) {
 	if err != nil {
 		return Checked{}, err
 	}
+	c.contents.Close()
+	if err := c.hash(ctx); err != nil {
+		return Checked{}, fmt.Errorf("verify archive %s: %w", store, err)
+	}
 	for _, one := range c.contents.order {
 		for last, root := range roots[one.id].other {
 			c.find(verify.BadSeal, Folder(one.id)+sealName(last), "its root is another than %s, which its frames give", root)
 		}
 	}
+	findings := c.sure()
 	for _, name := range slices.Sorted(maps.Keys(c.contents.damaged)) {
-		if !slices.ContainsFunc(c.findings, func(f verify.Finding) bool { return f.File == name }) {
-			c.find(verify.BadFile, name, "%v", c.contents.damaged[name])
+		if !slices.ContainsFunc(findings, func(f verify.Finding) bool { return f.File == name }) {
+			findings = append(findings, verify.Finding{Problem: verify.BadFile, File: name, Detail: c.contents.damaged[name].Error()})
 		}
 	}
-	report.Findings = append(c.findings, report.Findings...)
+	report.Findings = append(append([]verify.Finding{}, findings...), report.Findings...) // lists are lists in JSON, empty ones too
 	return Checked{
-		Report: report, Seals: c.seals, Keys: slices.Sorted(maps.Keys(c.keys)),
-		Trusted: o.Trusted != "", Unfinished: c.unfinished,
+		Report: report, Seals: c.seals, Keys: append([]string{}, slices.Sorted(maps.Keys(c.keys))...),
+		Trusted: o.Trusted != "", Unfinished: append([]string{}, c.unfinished...),
 	}, nil
 }
 
@@ -80,7 +91,7 @@ func (c *check) proved() func(verify.Proved) error {
 		return nil
 	}
 	amiss := map[schema.Identity]bool{}
-	for _, f := range c.findings {
+	for _, f := range c.sure() {
 		if o, err := ParseObject(f.File); err == nil {
 			amiss[o.Capture] = true
 		}
@@ -99,14 +110,15 @@ type check struct {
 	folders    map[schema.Identity]*folder
 	namespaces map[string]*logged
 	contents   *Contents
-	findings   []verify.Finding
+	sums       *sums
+	findings   []found
 	keys       map[string]bool
 	seals      int
 	unfinished []string
 }
 
 func (c *check) find(problem verify.Problem, file, detail string, args ...any) {
-	c.findings = append(c.findings, verify.Finding{Problem: problem, File: file, Detail: fmt.Sprintf(detail, args...)})
+	c.findings = append(c.findings, found{verify.Finding{Problem: problem, File: file, Detail: fmt.Sprintf(detail, args...)}, ""})
 }
 
 // unread finds that an object cannot be what it is called, such as one that is too long, unless it is the

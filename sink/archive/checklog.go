@@ -58,7 +58,7 @@ func (c *check) log(ctx context.Context, namespace string) error {
 	for _, id := range slices.SortedFunc(keysOf(c.folders, namespace), compareIdentities) {
 		for _, last := range c.folders[id].seals {
 			if !listed[id][last] {
-				c.find(verify.BadLog, Folder(id)+sealName(last), "the log of seals does not name it")
+				c.find(verify.BadLog, Folder(id)+sealName(last), "the log of seals does not name it: sealing was broken off (steno seal completes it), or the seal was added, or its entry taken away")
 			}
 		}
 	}

@@ -17,9 +17,10 @@ import (
 )
 
 // Contents is what an archive's seals say that is in it. It gives it to a proof, and to readers. It is safe
-// for concurrent use, but for the calls about one capture.
+// for concurrent use, but for the calls about one transcript.
 type Contents struct {
 	store    Store
+	sums     *sums // nil: nobody wants to know
 	captures map[schema.Identity]*sealed
 	order    []*sealed // by key
 
@@ -35,7 +36,27 @@ type sealed struct {
 	seals  []Seal
 	frames []namedPart            // in order
 	events map[uint32][]namedPart // of each session
-	open   map[uint32]*lines      // sessions that are being read
+
+	mu   sync.Mutex
+	open map[uint32]*lines // sessions that are being read
+}
+
+// opened gives a session's part that is being read; nil: none is.
+func (c *sealed) opened(session uint32) *lines {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open[session]
+}
+
+// set says which part of a session is being read; nil: none is any more.
+func (c *sealed) set(session uint32, l *lines) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l == nil {
+		delete(c.open, session)
+		return
+	}
+	c.open[session] = l
 }
 
 // namedPart is a part and the numbers of its lines.
@@ -148,9 +169,9 @@ func (c *Contents) Lend(ctx context.Context, key schema.Transcript, after uint64
 
 // finish lets go of a session's part that was read to its end.
 func (c *Contents) finish(one *sealed, session uint32) {
-	if l := one.open[session]; l != nil && l.next > l.last {
+	if l := one.opened(session); l != nil && l.next > l.last {
 		c.close(l)
-		delete(one.open, session)
+		one.set(session, nil)
 	}
 }
 
@@ -174,10 +195,10 @@ func (c *Contents) event(ctx context.Context, one *sealed, session uint32, numbe
 
 // eventIn reads an event of a part, which may be open from the call before.
 func (c *Contents) eventIn(ctx context.Context, one *sealed, session uint32, p namedPart, number uint64) (sink.Event, error) {
-	l := one.open[session]
+	l := one.opened(session)
 	if l != nil && (l.name != p.name || number < l.next) {
 		c.close(l)
-		delete(one.open, session)
+		one.set(session, nil)
 		l = nil
 	}
 	if l == nil {
@@ -186,7 +207,7 @@ func (c *Contents) eventIn(ctx context.Context, one *sealed, session uint32, p n
 			return sink.Event{}, err
 		}
 		l.next, l.last = p.first, p.last
-		one.open[session] = l
+		one.set(session, l)
 	}
 	if err := l.pass(number); err != nil {
 		return sink.Event{}, err
@@ -215,7 +236,7 @@ func (c *Contents) Close() {
 	for _, one := range c.order {
 		for session, l := range one.open {
 			c.close(l)
-			delete(one.open, session)
+			one.set(session, nil)
 		}
 	}
 	for _, u := range c.idle {

@@ -20,19 +20,19 @@ import (
 const unfinished = ".unfinished"
 
 // Dir is an archive in a directory.
-type Dir struct{ root string }
+type Dir struct {
+	root string
+	folders
+}
 
 var _ Store = (*Dir)(nil)
 
 // OpenDir opens a directory as an archive, making it if create is set. What a writer that died left
 // unfinished is then removed.
 func OpenDir(root string, create bool) (*Dir, error) {
-	d := &Dir{root: root}
+	d := &Dir{root, newFolders()}
 	if create {
-		if err := os.MkdirAll(filepath.Join(root, unfinished), 0o700); err != nil {
-			return nil, fmt.Errorf("open archive %s: %w", root, err)
-		}
-		if err := d.sweep(); err != nil {
+		if err := d.create(); err != nil {
 			return nil, fmt.Errorf("open archive %s: %w", root, err)
 		}
 		return d, nil
@@ -49,6 +49,20 @@ func OpenDir(root string, create bool) (*Dir, error) {
 
 // String implements Store.
 func (d *Dir) String() string { return d.root }
+
+// create makes the archive's folder. That of what is unfinished is made last: with it, the others are there to stay.
+func (d *Dir) create() error {
+	last := filepath.Join(d.root, unfinished)
+	if _, err := os.Stat(last); errors.Is(err, fs.ErrNotExist) {
+		if err := d.makeRoot(filepath.Clean(d.root)); err != nil {
+			return err
+		}
+		if err := os.Mkdir(last, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return d.sweep()
+}
 
 // sweep removes what nobody is writing: a writer holds a lock on its file.
 func (d *Dir) sweep() error {
@@ -135,7 +149,7 @@ func (d *Dir) write(ctx context.Context, name string, data []byte, place func(te
 		return err
 	}
 	target := filepath.Join(d.root, filepath.FromSlash(name))
-	if err := d.makeFolders(path.Dir(name)); err != nil {
+	if err := d.makeBelow(d.root, path.Dir(name)); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Join(d.root, unfinished), "*")
@@ -157,38 +171,15 @@ func (d *Dir) write(ctx context.Context, name string, data []byte, place func(te
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if err := place(f.Name(), target); err != nil {
+	placed := place(f.Name(), target)
+	if placed != nil && !errors.Is(placed, ErrExists) && !errors.Is(placed, ErrChanged) {
+		return placed
+	}
+	// What is there already may be of a writer that was killed before this.
+	if err := d.sync(filepath.Dir(target)); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(target))
-}
-
-// makeFolders makes the folders of an object, and syncs those that they stand in.
-func (d *Dir) makeFolders(name string) error {
-	at := d.root
-	for _, part := range strings.Split(name, "/") {
-		above := at
-		at = filepath.Join(at, part)
-		err := os.Mkdir(at, 0o700)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err == nil {
-			err = syncFolder(above)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func syncFolder(name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return placed
 }
 
 // Open implements Store.

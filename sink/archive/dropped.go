@@ -17,12 +17,18 @@ const (
 	recentListings = 4096     // parts of captures
 )
 
+// Cache keeps some of what was read of archives, for all that read with it. The zero value is empty. It is safe for
+// concurrent use.
+type Cache struct {
+	listings recent[captureIn, []sealedFile]
+	parts    recent[partOf, [][]byte] // line by line: a reader may begin anywhere
+}
+
 // Dropped reads the events that ledgers have dropped. What is read next is often in the part that was read last, or
 // beside it: some are kept. It is safe for concurrent use.
 type Dropped struct {
-	open     func(ctx context.Context, d sink.Dropped) (Store, error)
-	listings *recent[captureIn, []sealedFile]
-	parts    *recent[partOf, [][]byte] // line by line: a reader may begin anywhere
+	cache *Cache
+	open  func(ctx context.Context, d sink.Dropped) (Store, error)
 }
 
 // captureIn is a capture in an archive.
@@ -37,9 +43,13 @@ type partOf struct {
 	name string
 }
 
-// NewDropped makes a reader. open gives the archive that has a piece, and is asked each time.
-func NewDropped(open func(ctx context.Context, d sink.Dropped) (Store, error)) *Dropped {
-	return &Dropped{open: open, listings: newRecent[captureIn, []sealedFile](recentListings), parts: newRecent[partOf, [][]byte](recentBytes)}
+// NewDropped makes a reader, which shares the cache with others; nil: with none. open gives the archive that has a piece,
+// and is asked each time.
+func NewDropped(cache *Cache, open func(ctx context.Context, d sink.Dropped) (Store, error)) *Dropped {
+	if cache == nil {
+		cache = &Cache{}
+	}
+	return &Dropped{cache, open}
 }
 
 // Events is a sink.Sealed. Each event is held against the digest that the ledger has kept of it, whatever the
@@ -81,7 +91,7 @@ func (r *Dropped) Events(ctx context.Context, d sink.Dropped, from uint64) iter.
 // part gives the lines of the part that has an event, that one's among them, and the number of the first.
 func (r *Dropped) part(ctx context.Context, a Archived, key schema.Transcript, number uint64) (first uint64, lines [][]byte, err error) {
 	in := captureIn{a.Store.String(), key.Identity}
-	known, ok := r.listings.get(in)
+	known, ok := r.cache.listings.get(in)
 	f := partWith(known, key.Session, number)
 	if !ok || f == nil { // more may have been sealed since
 		if known, err = r.list(ctx, a, in); err != nil {
@@ -93,7 +103,7 @@ func (r *Dropped) part(ctx context.Context, a Archived, key schema.Transcript, n
 		return 0, nil, fmt.Errorf("archive %s has no event %d of %s", a.Store, number, key)
 	}
 	name := partOf{in, f.Name}
-	if lines, ok := r.parts.get(name); ok {
+	if lines, ok := r.cache.parts.get(name); ok {
 		return f.First, lines, nil
 	}
 	text, err := a.unpack(ctx, key.Identity, f.File)
@@ -101,7 +111,7 @@ func (r *Dropped) part(ctx context.Context, a Archived, key schema.Transcript, n
 		return 0, nil, err
 	}
 	lines = bytes.Split(text[:len(text)-1], []byte{'\n'}) // as many as its seal says
-	r.parts.put(name, lines, len(text)+len(lines)*lineBytes)
+	r.cache.parts.put(name, lines, len(text)+len(lines)*lineBytes, recentBytes)
 	return f.First, lines, nil
 }
 
@@ -115,7 +125,7 @@ func (r *Dropped) list(ctx context.Context, a Archived, in captureIn) (known []s
 			known = append(known, f)
 		}
 	}
-	r.listings.put(in, known, 1+len(known))
+	r.cache.listings.put(in, known, 1+len(known), recentListings)
 	return known, nil
 }
 

@@ -48,10 +48,7 @@ func (s AllFrames) Frames(ctx context.Context) iter.Seq2[verify.Frame, error] {
 func (s AllFrames) FramesOf(ctx context.Context, id schema.Identity) iter.Seq2[verify.Frame, error] {
 	return func(yield func(verify.Frame, error) bool) {
 		for f, err := range s.framesOf(ctx, s.captures[id]) {
-			out := verify.Frame{Capture: id, Unreadable: err}
-			if f.Seq > 0 { // else not even its line can be read
-				out.Frame = &f
-			}
+			out := verify.Frame{Capture: id, Frame: f, Unreadable: err}
 			if storeFailed(err) || ctx.Err() != nil {
 				yield(out, errors.Join(ctx.Err(), err))
 				return
@@ -63,17 +60,17 @@ func (s AllFrames) FramesOf(ctx context.Context, id schema.Identity) iter.Seq2[v
 	}
 }
 
-// framesOf gives a capture's frames with their bytes. Behind an error there are no more; one that is not of
-// the store is noted as damage of its part, too.
-func (c *Contents) framesOf(ctx context.Context, one *sealed) iter.Seq2[schema.Frame, error] {
-	return func(yield func(schema.Frame, error) bool) {
+// framesOf gives a capture's frames with their bytes. Behind an error, beside which stands what could be read of the
+// frame, nil if nothing could, there are no more; one that is not of the store is noted as damage of its part, too.
+func (c *Contents) framesOf(ctx context.Context, one *sealed) iter.Seq2[*schema.Frame, error] {
+	return func(yield func(*schema.Frame, error) bool) {
 		for _, p := range one.frames {
 			in, err := c.unpack(ctx, one.id, p)
 			if err != nil {
 				if !storeFailed(err) {
 					c.damage(Folder(one.id)+p.name, err)
 				}
-				yield(schema.Frame{}, err)
+				yield(nil, err)
 				return
 			}
 			more := c.partOf(ctx, one, in, yield)
@@ -85,20 +82,31 @@ func (c *Contents) framesOf(ctx context.Context, one *sealed) iter.Seq2[schema.F
 	}
 }
 
-func (c *Contents) partOf(ctx context.Context, one *sealed, in *lines, yield func(schema.Frame, error) bool) bool {
+// framesAtOnce is how many frames are allocated together.
+const framesAtOnce = 32
+
+func (c *Contents) partOf(ctx context.Context, one *sealed, in *lines, yield func(*schema.Frame, error) bool) bool {
 	name := Folder(one.id) + in.name
 	r := capturefile.NewArchiveReader(name, in.text)
+	var room []schema.Frame
 	for {
-		f, err := r.Next()
+		if len(room) == 0 {
+			room = make([]schema.Frame, framesAtOnce)
+		}
+		f := &room[0]
+		room = room[1:]
+		err := r.Read(f)
 		if errors.Is(err, io.EOF) {
 			return true
 		}
-		if err != nil && in.object.err != nil {
-			err = &storeError{in.object.err}
-		} else if err != nil {
+		switch {
+		case err != nil && in.object.err != nil:
+			f, err = nil, &storeError{in.object.err}
+		case err != nil:
+			f = nil
 			c.damage(name, err)
 		}
-		if err == nil && f.Blob != "" {
+		if f != nil && f.Blob != "" {
 			f.Data, err = c.blob(ctx, one.id, f.Blob)
 		}
 		if !yield(f, err) || err != nil {
@@ -109,9 +117,15 @@ func (c *Contents) partOf(ctx context.Context, one *sealed, in *lines, yield fun
 
 // blob reads a large frame's bytes and checks them.
 func (c *Contents) blob(ctx context.Context, id schema.Identity, sha string) ([]byte, error) {
-	data, err := read(ctx, c.store, Folder(id)+blobName(sha), maxObject)
-	if err == nil && hexSum(data) != sha {
-		err = fmt.Errorf("read %s: its bytes have SHA-256 %s", Folder(id)+blobName(sha), hexSum(data))
+	name := Folder(id) + blobName(sha)
+	data, err := read(ctx, c.store, name, maxObject)
+	if err != nil {
+		return data, err
+	}
+	have := hexSum(data)
+	c.sums.tell(name, have, nil)
+	if have != sha {
+		err = fmt.Errorf("read %s: its bytes have SHA-256 %s", name, have)
 	}
 	return data, err
 }

@@ -32,7 +32,7 @@ func (c *check) inventory(ctx context.Context) error {
 		}
 		o, err := ParseObject(listed.Name)
 		if err != nil {
-			c.find(verify.BadFile, listed.Name, "nothing of an archive has such a name: %v", err)
+			c.find(verify.BadFile, listed.Name, "it was added: nothing of an archive has such a name: %v", err)
 			continue
 		}
 		switch o.Kind {

@@ -61,9 +61,9 @@ func (c *Contents) unpack(ctx context.Context, id schema.Identity, p namedPart) 
 	if err != nil {
 		return nil, &storeError{err}
 	}
-	l := &lines{name: p.name, object: &remembering{ReadCloser: in}}
+	l := &lines{name: p.name, object: &remembering{ReadCloser: c.sums.hashed(Folder(id)+p.name, in)}}
 	if l.unpacker, err = c.unpacker(l.object, p.bytes); err != nil {
-		return nil, errors.Join(l.broken(err), in.Close())
+		return nil, errors.Join(l.broken(err), l.object.Close())
 	}
 	return l, nil
 }
@@ -83,7 +83,7 @@ func (c *Contents) unpacker(in io.Reader, limit int64) (*unpacker, error) {
 	}
 	c.mu.Unlock()
 	if u == nil {
-		zip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
+		zip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, err
 		}

@@ -182,27 +182,35 @@ func (l seals) find(ctx context.Context, from *Entry, capture string, frame uint
 	return nil, nil
 }
 
-// sign brings the head up to an entry, unless it is there or beyond.
+// sign brings the head up to an entry. One that is there or beyond is put again: who wrote it may have been killed
+// before it could outlive a power loss.
 func (l seals) sign(ctx context.Context, k Key, e Entry) error {
 	for {
 		old, c, _, err := l.head(ctx, "")
-		if err != nil || c.size >= e.Number {
-			return err
-		}
-		t, err := e.tree()
 		if err != nil {
 			return err
 		}
-		data, err := e.encode()
-		if err != nil {
-			return err
+		head := old
+		if c.size < e.Number {
+			if head, err = l.signed(k, e); err != nil {
+				return err
+			}
 		}
-		signed, err := k.sign(checkpoint{origin: logOrigin + l.namespace, size: e.Number, root: t.Root(), sha256: hexSum(data)})
-		if err != nil {
-			return err
-		}
-		if err := l.store.Replace(ctx, logHeadName(l.namespace), old, signed); !errors.Is(err, ErrChanged) {
+		if err := l.store.Replace(ctx, logHeadName(l.namespace), old, head); !errors.Is(err, ErrChanged) {
 			return err
 		}
 	}
+}
+
+// signed is the head whose last entry is e.
+func (l seals) signed(k Key, e Entry) ([]byte, error) {
+	t, err := e.tree()
+	if err != nil {
+		return nil, err
+	}
+	data, err := e.encode()
+	if err != nil {
+		return nil, err
+	}
+	return k.sign(checkpoint{origin: logOrigin + l.namespace, size: e.Number, root: t.Root(), sha256: hexSum(data)})
 }

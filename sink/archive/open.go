@@ -82,10 +82,11 @@ func (c *Contents) FramesOf(ctx context.Context, id schema.Identity, first uint6
 			return
 		}
 		for f, err := range c.framesOf(ctx, one) {
-			if err == nil && f.Seq < first {
-				continue
+			if err != nil {
+				yield(schema.Frame{}, unfit(ctx, err))
+				return
 			}
-			if !yield(f, unfit(ctx, err)) || err != nil {
+			if f.Seq >= first && !yield(*f, nil) {
 				return
 			}
 		}

@@ -50,8 +50,11 @@ type part struct {
 // packer makes parts one after the other.
 type packer struct{ zip *zstd.Encoder }
 
-// window is how far back a part's compression looks, in bytes, and what unpacking one takes of memory.
-const window = 4 << 20
+// How far back a part's compression looks, in bytes, and what unpacking one takes of memory.
+const (
+	window    = 1 << 20
+	maxWindow = 4 << 20 // of parts that were written before
+)
 
 // newPacker makes a packer. One thread: the same lines give the same bytes, and captures are sealed side
 // by side anyway.
@@ -101,7 +104,7 @@ func describe(name string, data []byte) File {
 
 // contentOf unpacks a part of at most limit bytes, and tells what is in it.
 func contentOf(packed []byte, limit int64) ([]byte, Content, error) {
-	zip, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
+	zip, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, Content{}, err
 	}

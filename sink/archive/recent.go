@@ -5,11 +5,9 @@ import (
 	"sync"
 )
 
-// recent keeps what was used last, up to a weight in all; one more may be kept than that. It is safe for concurrent
-// use.
+// recent keeps what was used last, up to a weight in all; one more may be kept than that. The zero value is empty. It is
+// safe for concurrent use.
 type recent[K comparable, V any] struct {
-	most int
-
 	mu     sync.Mutex
 	weight int
 	order  []K // the one used last is the last
@@ -19,10 +17,6 @@ type recent[K comparable, V any] struct {
 type weighed[V any] struct {
 	value  V
 	weight int
-}
-
-func newRecent[K comparable, V any](most int) *recent[K, V] {
-	return &recent[K, V]{most: most, kept: map[K]weighed[V]{}}
 }
 
 func (r *recent[K, V]) get(key K) (V, bool) {
@@ -36,14 +30,18 @@ func (r *recent[K, V]) get(key K) (V, bool) {
 	return w.value, ok
 }
 
-func (r *recent[K, V]) put(key K, value V, weight int) {
+// put keeps a value, and what fits beside it into the most that all may weigh.
+func (r *recent[K, V]) put(key K, value V, weight, most int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.kept == nil {
+		r.kept = map[K]weighed[V]{}
+	}
 	if old, ok := r.kept[key]; ok {
 		at := slices.Index(r.order, key)
 		r.order, r.weight = slices.Delete(r.order, at, at+1), r.weight-old.weight
 	}
-	for len(r.order) > 0 && r.weight+weight > r.most {
+	for len(r.order) > 0 && r.weight+weight > most {
 		r.weight -= r.kept[r.order[0]].weight
 		delete(r.kept, r.order[0])
 		r.order = slices.Delete(r.order, 0, 1)

@@ -110,6 +110,9 @@ func (s *Sealer) previous(ctx context.Context, log seals, end *Entry, id schema.
 	if slices.Contains(names.notes, last) {
 		return &seal, link, nil
 	}
+	if err := s.put(ctx, Folder(id)+sealName(last), data); err != nil { // it is there, and may not outlive a power loss
+		return nil, nil, err
+	}
 	entry, err := log.find(ctx, end, seal.Capture, seal.Last, link.SHA256)
 	if err != nil {
 		return nil, nil, err

@@ -21,7 +21,7 @@ FROM steno.dropped d WHERE d.transcript = $1 AND d.last >= $2 AND d.first <= $2 
 
 	holdSQL        = `UPDATE steno.partitions SET epoch = epoch WHERE partition = $1 AND epoch = $2`
 	findSessionSQL = `SELECT t.id, t.head, t.dropped FROM steno.transcripts t JOIN steno.captures c ON c.id = t.capture
-WHERE c.key = $1 AND t.session = $2`
+WHERE c.key = $1 AND t.session = $2 FOR UPDATE OF t`
 	indexHeadSQL   = `SELECT head FROM steno.indexed WHERE transcript = $1 AND EXISTS (SELECT FROM steno.index_version WHERE version = $2)`
 	pieceSQL       = `SELECT store_seq, sha256(event) FROM steno.events WHERE transcript = $1 AND store_seq BETWEEN $2 AND $3 ORDER BY store_seq`
 	putDroppedSQL  = `INSERT INTO steno.dropped (transcript, first, last, archive, seal, digests) VALUES ($1, $2, $3, $4, $5, $6)`
@@ -44,13 +44,7 @@ func droppedIn(row pgx.Row, key schema.Transcript) (*sink.Dropped, error) {
 
 // Drop implements sink.Ledger. The server makes the digests, so that no event goes over the network.
 func (l *Ledger) Drop(ctx context.Context, c sink.Claim, d sink.Dropped) (bool, error) {
-	err := errReadOnly
-	if !l.readOnly {
-		ctx, done := outlive(ctx, grace)
-		defer done()
-		err = pgx.BeginFunc(ctx, l.pool, func(tx pgx.Tx) error { return dropPiece(ctx, tx, c, &d) })
-	}
-	switch {
+	switch err := l.asOwner(ctx, c, holdSQL, func(ctx context.Context, tx pgx.Tx) error { return dropPiece(ctx, tx, &d) }); {
 	case errors.Is(err, tables.ErrDroppedAlready):
 		return true, nil
 	case errors.Is(err, tables.ErrNotIndexed):
@@ -61,21 +55,12 @@ func (l *Ledger) Drop(ctx context.Context, c sink.Claim, d sink.Dropped) (bool, 
 	return true, nil
 }
 
-func dropPiece(ctx context.Context, tx pgx.Tx, c sink.Claim, d *sink.Dropped) error {
-	if _, err := tx.Exec(ctx, silenceSQL); err != nil {
-		return err
-	}
-	// The partition's row first, as every transaction takes it.
-	held, err := tx.Exec(ctx, holdSQL, int64(c.Partition), int64(c.Epoch))
-	if err != nil {
-		return err
-	}
-	if held.RowsAffected() == 0 {
-		return fmt.Errorf("epoch %d is over: %w", c.Epoch, sink.ErrFenced)
-	}
+// dropPiece drops a piece. The transcript's row is locked: where streams were made anew with another number of
+// partitions, two owners may drop of one transcript at a time, and each must see what the other one has dropped.
+func dropPiece(ctx context.Context, tx pgx.Tx, d *sink.Dropped) error {
 	var head, upTo int64
 	t := &sink.Transcript{Session: d.Transcript.Session}
-	err = tx.QueryRow(ctx, findSessionSQL, d.Transcript.Identity.String(), int64(t.Session)).Scan(&t.ID, &head, &upTo)
+	err := tx.QueryRow(ctx, findSessionSQL, d.Transcript.Identity.String(), int64(t.Session)).Scan(&t.ID, &head, &upTo)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = sink.ErrNotFound
 	}

@@ -18,43 +18,21 @@ parked_got = NULL, parked_seq = 0, parked_at = '' WHERE key = $1 AND parked_reas
 )
 
 // Redrive implements sink.Ledger.
-func (l *Ledger) Redrive(ctx context.Context, c sink.Claim, id schema.Identity) (parked bool, err error) {
-	if l.readOnly {
-		err = errReadOnly
-	} else {
-		parked, err = l.redrive(ctx, c, id)
-	}
-	if err != nil {
-		return false, fmt.Errorf("redrive %s in ledger %s: %w", id, l.name, forbidden(err))
-	}
-	return parked, nil
-}
-
-func (l *Ledger) redrive(ctx context.Context, c sink.Claim, id schema.Identity) (parked bool, err error) {
-	err = pgx.BeginFunc(ctx, l.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, silenceSQL); err != nil {
-			return err
+func (l *Ledger) Redrive(ctx context.Context, c sink.Claim, id schema.Identity) (bool, error) {
+	err := l.asOwner(ctx, c, overSQL, func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, unparkSQL, id.String())
+		if err == nil && tag.RowsAffected() == 0 {
+			err = errNotParked // the epoch stays as it is
 		}
-		// The partition's row first, as every transaction takes it.
-		tag, err := tx.Exec(ctx, overSQL, int64(c.Partition), int64(c.Epoch))
-		if err != nil {
-			return err
-		}
-		if tag.RowsAffected() == 0 {
-			return fmt.Errorf("epoch %d is over: %w", c.Epoch, sink.ErrFenced)
-		}
-		if tag, err = tx.Exec(ctx, unparkSQL, id.String()); err != nil {
-			return err
-		}
-		if parked = tag.RowsAffected() > 0; !parked {
-			return errNotParked // the epoch stays as it is
-		}
-		return nil
+		return err
 	})
-	if errors.Is(err, errNotParked) {
+	switch {
+	case errors.Is(err, errNotParked):
 		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("redrive %s in ledger %s: %w", id, l.name, unreachable(forbidden(err)))
 	}
-	return parked, err
+	return true, nil
 }
 
 // errNotParked rolls a redrive back.

@@ -15,7 +15,7 @@ import (
 // saveCaptureSQL and saveTranscriptSQL make a row or change it: every column but those that name it.
 var (
 	saveCaptureSQL    = upsert("captures", "c.", tables.CaptureColumns, "id", "key")
-	saveTranscriptSQL = upsert("transcripts", "t.", tables.TranscriptColumns+", t.capture", "id", "session", "capture")
+	saveTranscriptSQL = upsert("transcripts", "t.", tables.StoredColumns+", t.capture", "id", "session", "capture")
 )
 
 func upsert(table, alias, columns string, fixed ...string) string {

@@ -45,6 +45,29 @@ func (l *Ledger) store(ctx context.Context, b sink.Batch) (sink.Stored, error) {
 	return out, err
 }
 
+// asOwner does something in a transaction under a claim's epoch. guard changes the partition's row, which every
+// transaction takes first: sink.ErrFenced where another owner has claimed it.
+func (l *Ledger) asOwner(ctx context.Context, c sink.Claim, guard string, do func(context.Context, pgx.Tx) error) error {
+	if l.readOnly {
+		return errReadOnly
+	}
+	ctx, done := outlive(ctx, grace)
+	defer done()
+	return pgx.BeginFunc(ctx, l.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, silenceSQL); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, guard, int64(c.Partition), int64(c.Epoch))
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return fmt.Errorf("epoch %d is over: %w", c.Epoch, sink.ErrFenced)
+		}
+		return do(ctx, tx)
+	})
+}
+
 // idle is the status of a connection outside a transaction.
 const idle = 'I'
 

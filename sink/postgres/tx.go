@@ -224,9 +224,12 @@ func (t *tx) Dropped(ctx context.Context, of *sink.Transcript, seq uint64) ([]by
 	if d := t.dropped[of.ID]; d != nil && seq >= d.First && seq <= d.Last {
 		return d.Digest(seq), nil
 	}
-	d, err := tables.ScanDropped(t.conn.QueryRow(ctx, droppedSQL, of.ID, int64(seq)), schema.Transcript{})
+	d, err := dropped(ctx, t.conn, of.ID, int64(seq), schema.Transcript{})
 	if err != nil {
 		return nil, fmt.Errorf("find the piece that it was dropped with: %w", err)
+	}
+	if d == nil {
+		return nil, nil
 	}
 	t.dropped[of.ID] = d
 	return d.Digest(seq), nil

@@ -22,8 +22,9 @@ const (
 	positionOfNextSQL = `SELECT position FROM indexed`
 )
 
-// Drop implements sink.Ledger. The index is left alone meanwhile: it must have the events, on the disk, before they
-// go.
+// Drop implements sink.Ledger. The index must have the events, on the disk, before they go, and is left alone meanwhile:
+// by this process, and where others write the ledger too (a holder's end and the next one's beginning may overlap) it is
+// not made anew while a transaction of the ledger runs.
 func (l *Ledger) Drop(ctx context.Context, c sink.Claim, d sink.Dropped) (bool, error) {
 	err := l.dropPiece(ctx, c, &d)
 	switch {
@@ -46,6 +47,11 @@ func (l *Ledger) dropPiece(ctx context.Context, c sink.Claim, d *sink.Dropped) e
 	if err := l.useIndex(ctx); err != nil {
 		return fmt.Errorf("open the index: %w", err)
 	}
+	return l.dropIndexed(ctx, c, d)
+}
+
+// dropIndexed drops a piece with the index that is open.
+func (l *Ledger) dropIndexed(ctx context.Context, c sink.Claim, d *sink.Dropped) error {
 	return l.transact(ctx, func(ctx context.Context, w *writer) error {
 		rows, err := changed(w.conn.ExecContext(ctx, holdSQL, c.Partition, int64(c.Epoch)))
 		if err != nil {
@@ -83,9 +89,13 @@ func (w *writer) session(ctx context.Context, d *sink.Dropped) (*sink.Transcript
 	return t, err
 }
 
-// indexHas looks that the index is behind a piece, and puts that on the disk. The row at the index's position is not
+// indexHas looks that the index is behind a piece, and puts that on the disk; one that was taken away since it was opened
+// has nothing. The row at the index's position is not
 // dropped, by which it knows its ledger; nor so is the highest, whose rowid would be given again.
 func (l *Ledger) indexHas(ctx context.Context, w *writer, t *sink.Transcript, d *sink.Dropped) (err error) {
+	if !l.index.isThere(indexPath(l.path)) {
+		return tables.ErrNotIndexed
+	}
 	var last, position int64
 	if err := w.conn.QueryRowContext(ctx, pieceRowSQL, t.ID, int64(d.First), int64(d.Last)).Scan(&last); err != nil {
 		return err

@@ -112,9 +112,15 @@ func (x *index) close() error {
 	return err
 }
 
+// isThere reports whether the file that is open is the index, and not one that was taken away.
+func (x *index) isThere(path string) bool {
+	file, err := os.Stat(path)
+	return err == nil && os.SameFile(file, x.file)
+}
+
 // useIndex opens the index, if it is not open.
 func (l *Ledger) useIndex(ctx context.Context) error {
-	if file, err := os.Stat(indexPath(l.path)); l.index.db != nil && (err != nil || !os.SameFile(file, l.index.file)) {
+	if l.index.db != nil && !l.index.isThere(indexPath(l.path)) {
 		l.index.memory.Forget() // somebody took it away
 		if err := l.index.close(); err != nil {
 			return err
@@ -322,29 +328,53 @@ func (l *Ledger) openIndex(ctx context.Context) error {
 	return nil
 }
 
-// fitIndex makes the index's tables anew where they are of another version, or of another ledger.
+// fitIndex makes the index's tables anew where they are of another version, or of another ledger. Nobody stores or drops
+// meanwhile: what is dropped by then is noted as missing, and who drops later finds that the index has nothing yet.
 func (l *Ledger) fitIndex(ctx context.Context, db *sql.DB) error {
+	fits := false
+	err := inTx(ctx, db, func(tx *sql.Tx) (err error) {
+		fits, err = l.fits(ctx, tx)
+		return err
+	})
+	if fits || err != nil {
+		return err
+	}
+	return l.transact(ctx, func(ctx context.Context, _ *writer) error {
+		return inTx(ctx, db, func(tx *sql.Tx) error {
+			if fits, err := l.fits(ctx, tx); fits || err != nil { // another process has made it
+				return err
+			}
+			return l.makeIndex(ctx, tx)
+		})
+	})
+}
+
+func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
-	var version int
-	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
+	if err := do(tx); err != nil {
 		return err
 	}
-	fits := version == indexVersion
-	if fits {
-		if fits, err = l.fitsLedger(ctx, tx); err != nil {
-			return err
-		}
+	return tx.Commit()
+}
+
+// fits reports whether the index is of this build and this ledger.
+func (l *Ledger) fits(ctx context.Context, tx *sql.Tx) (bool, error) {
+	var version int
+	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil || version != indexVersion {
+		return false, err
 	}
-	if fits { // it may be of a build that drops nothing
-		if _, err := tx.ExecContext(ctx, missingTable); err != nil {
-			return err
-		}
-		return tx.Commit()
+	if fits, err := l.fitsLedger(ctx, tx); !fits || err != nil {
+		return false, err
 	}
+	_, err := tx.ExecContext(ctx, missingTable) // it may be of a build that drops nothing
+	return err == nil, err
+}
+
+func (l *Ledger) makeIndex(ctx context.Context, tx *sql.Tx) error {
 	for _, table := range []string{"words", "places", "unindexed", "indexed", "missing"} {
 		if _, err := tx.ExecContext(ctx, `DROP TABLE IF EXISTS `+table); err != nil {
 			return err
@@ -353,10 +383,7 @@ func (l *Ledger) fitIndex(ctx context.Context, db *sql.DB) error {
 	if _, err := tx.ExecContext(ctx, indexTables+missingTable+fmt.Sprintf(`;PRAGMA user_version = %d`, indexVersion)); err != nil {
 		return err
 	}
-	if err := l.listMissing(ctx, tx); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return l.listMissing(ctx, tx)
 }
 
 // fitsLedger reports whether the event at the index's position is the one that was indexed.

@@ -19,7 +19,8 @@ const missingTable = `;CREATE TABLE IF NOT EXISTS missing (
 // firstMissing is the first id of events that were indexed without a rowid.
 const firstMissing = 1 << 62
 
-// listMissing notes in an index that is made anew what only archives have. What is dropped later is in it.
+// listMissing notes in an index that is made anew what only archives have. What is dropped later is in it: the ledger is
+// locked meanwhile.
 func (l *Ledger) listMissing(ctx context.Context, tx *sql.Tx) error {
 	rows, err := l.readers.QueryContext(ctx, `SELECT id, dropped FROM transcripts WHERE dropped > 0`)
 	if err != nil {

@@ -103,9 +103,12 @@ func (w *writer) Dropped(ctx context.Context, t *sink.Transcript, seq uint64) ([
 	if d := w.piece; d != nil && w.pieceOf == t.ID && seq >= d.First && seq <= d.Last {
 		return d.Digest(seq), nil
 	}
-	d, err := tables.ScanDropped(w.dropped.QueryRowContext(ctx, t.ID, int64(seq)), schema.Transcript{})
+	d, err := droppedWith(w.dropped.QueryRowContext(ctx, t.ID, int64(seq), int64(seq)), schema.Transcript{})
 	if err != nil {
 		return nil, fmt.Errorf("find the piece that it was dropped with: %w", err)
+	}
+	if d == nil {
+		return nil, nil
 	}
 	w.piece, w.pieceOf = d, t.ID
 	return d.Digest(seq), nil

@@ -52,12 +52,12 @@ parked_have = ?16, parked_got = ?17, parked_seq = ?18, parked_at = ?19 WHERE id 
 	// Values are numbered as tables.TranscriptValues gives them: the session, ?2, never changes.
 	saveTranscriptSQL = `UPDATE transcripts SET head = ?3, frames = ?4, messages = ?5, agent = ?6,
 title = ?7, cwd = ?8, labels = ?9, status = ?10, prompt = ?11, protocol = ?12, dialect = ?13, session_id = ?14, stop = ?15,
-first_at = ?16, last_at = ?17, added_at = ?18, dropped = ?19 WHERE id = ?1 AND session = ?2`
+first_at = ?16, last_at = ?17, added_at = ?18 WHERE id = ?1 AND session = ?2`
 
 	findEventSQL = `SELECT event FROM events WHERE transcript = ? AND store_seq = ?`
 	putEventSQL  = `INSERT INTO events (transcript, store_seq, event) VALUES (?, ?, ?)`
 
-	droppedSQL = `SELECT ` + tables.DroppedColumns + ` FROM dropped d WHERE d.transcript = ? AND d.last >= ? ORDER BY d.last LIMIT 1`
+	droppedSQL = `SELECT ` + tables.DroppedColumns + ` FROM dropped d WHERE d.transcript = ? AND d.last >= ? AND d.first <= ? ORDER BY d.last LIMIT 1`
 
 	overSQL   = `UPDATE partitions SET epoch = epoch + 1, created = '', seq = 0, digest = '' WHERE partition = ? AND epoch = ?`
 	unparkSQL = `UPDATE captures SET parked_reason = '', parked_session = 0, parked_ordinal = 0, parked_have = NULL, parked_got = NULL,

@@ -14,9 +14,11 @@ const (
 	PageBytes  = 4 << 20
 )
 
-// Events reads the events above a number page by page; page appends at most limit of them to dst. Where the next
-// one is not there dropped is asked for the piece that it is in, nil if it was not dropped: that ends them with
-// a *sink.DroppedError. It is asked behind the page, so that what is dropped meanwhile is no gap.
+// Events reads the events above a number page by page; page appends at most limit of them to dst, as they are at one
+// moment. Where the next one is not there, and one behind it is, dropped is asked for the piece that it is in, nil if it
+// was not dropped: that ends them with a *sink.DroppedError. It is asked behind the page, so that what is dropped
+// meanwhile is no gap. The last event of a transcript is never dropped: a page with nothing on it is the end, and
+// nothing is asked.
 func Events(
 	after uint64, limit int, page func(dst []sink.Event, after uint64, limit int) ([]sink.Event, error), dropped func(seq uint64) (*sink.Dropped, error),
 ) iter.Seq2[sink.Event, error] {
@@ -33,7 +35,10 @@ func Events(
 				yield(sink.Event{}, err)
 				return
 			}
-			if len(events) == 0 || events[0].Seq > after+1 {
+			if len(events) == 0 {
+				return
+			}
+			if events[0].Seq > after+1 {
 				piece, err := dropped(after + 1)
 				if err == nil && piece != nil {
 					err = &sink.DroppedError{Dropped: *piece}
@@ -42,9 +47,6 @@ func Events(
 					yield(sink.Event{}, err)
 					return
 				}
-			}
-			if len(events) == 0 {
-				return
 			}
 			left -= len(events)
 			after = events[len(events)-1].Seq

@@ -9,9 +9,14 @@ import (
 	"github.com/steno-io/steno/sink"
 )
 
-// TranscriptColumns are those that ScanTranscript reads; t is transcripts.
-const TranscriptColumns = `t.id, t.session, t.head, t.frames, t.messages, t.agent, t.title, t.cwd, t.labels,
-t.status, t.prompt, t.protocol, t.dialect, t.session_id, t.stop, t.first_at, t.last_at, t.added_at, t.dropped`
+// StoredColumns are those of a transcript that storing changes; t is transcripts.
+const StoredColumns = `t.id, t.session, t.head, t.frames, t.messages, t.agent, t.title, t.cwd, t.labels,
+t.status, t.prompt, t.protocol, t.dialect, t.session_id, t.stop, t.first_at, t.last_at, t.added_at`
+
+// TranscriptColumns are those that ScanTranscript reads. What is dropped is not storing's to say: the owner of
+// another partition may have dropped something since the transcript was read, where streams were made anew with
+// another number of them.
+const TranscriptColumns = StoredColumns + `, t.dropped`
 
 // transcriptRow holds a row of transcripts between the database and sink.Transcript.
 type transcriptRow struct {
@@ -61,7 +66,7 @@ func ScanTranscript(from Row) (*sink.Transcript, error) {
 	return r.transcript()
 }
 
-// TranscriptValues are a transcript's values of TranscriptColumns, in their order.
+// TranscriptValues are a transcript's values of StoredColumns, in their order.
 func TranscriptValues(t *sink.Transcript) ([]any, error) {
 	labels, err := writeJSON(t.About.Labels, len(t.About.Labels))
 	if err != nil {
@@ -70,6 +75,6 @@ func TranscriptValues(t *sink.Transcript) ([]any, error) {
 	return []any{
 		t.ID, int64(t.Session), int64(t.Head), int64(t.Frames), int64(t.Messages), Text(t.About.Agent), Text(t.About.Title), Text(t.About.Cwd), Text(labels),
 		string(t.About.Status), Text(t.Prompt), Text(t.Source.Protocol), Text(t.Source.Dialect), Text(t.Source.SessionID), Text(t.Stop),
-		WriteTime(t.FirstAt), WriteTime(t.LastAt), t.AddedAt.UnixNano(), int64(t.Dropped),
+		WriteTime(t.FirstAt), WriteTime(t.LastAt), t.AddedAt.UnixNano(),
 	}, nil
 }

@@ -17,29 +17,27 @@ const tellEvery = 4096
 // proof is the proof of one capture. A lane carries it on.
 type proof struct {
 	result
-	run  *run
-	left uint64          // frames that are still to be read; the reader's
-	lane *lane           // the reader assigns it
-	ctx  context.Context //nolint:containedctx // of the call that the proof is in
+	run   *run
+	left  uint64          // frames that are still to be read; the reader's
+	lane  *lane           // the reader assigns it
+	links links           // the lane's linking stage has them
+	ctx   context.Context //nolint:containedctx // of the call that the proof is in
 
 	id       schema.Identity
-	leaf     func(frame uint64, leaf [32]byte) // nil: nobody wants to know
 	info     sink.CaptureInfo
 	settled  uint64 // frames up to this one are numbered
-	chain    string // of the frame before
 	fold     *Fold
 	sessions map[uint32]*session
 	named    frameSet
-	over     bool // the frames are not the capture's any more
 	stopped  bool // the frames cannot be folded any further
 	told     [2]uint64
 }
 
 func (r *run) proof(info sink.CaptureInfo) *proof {
-	p := &proof{run: r, id: info.Capture.Capture, info: info, settled: info.Last.Frame}
+	p := &proof{run: r, id: info.Capture.Capture, info: info, links: links{info: info}, settled: info.Last.Frame}
 	p.heads.Capture = p.id.String()
 	if r.o.Leaves != nil {
-		p.leaf = r.o.Leaves(p.id)
+		p.links.leaf = r.o.Leaves(p.id)
 	}
 	if r.o.Settled != nil {
 		p.settled = max(p.settled, r.o.Settled(p.id))
@@ -68,16 +66,11 @@ func (p *proof) session(number uint32) *session {
 
 func (p *proof) find(f Finding) { p.result.find(p.run.o.MaxFindings, f) }
 
-// frame checks the next frame and folds it, up to the ledger's last event or, if more is settled, up
-// to there; beyond that its number and chain are checked.
-func (p *proof) frame(f *schema.Frame) error {
-	if p.over {
+// frame folds the next frame, up to the ledger's last event or, if more is settled, up to there.
+func (p *proof) frame(f *schema.Frame, is linked) error {
+	if !p.take(f, is) {
 		return nil
 	}
-	if !p.number(f) {
-		return nil
-	}
-	p.checkChain(f)
 	if f.Type == schema.TypeGap {
 		p.heads.Gaps = append(p.heads.Gaps, f.Seq)
 	}
@@ -93,61 +86,33 @@ func (p *proof) frame(f *schema.Frame) error {
 	return nil
 }
 
-// unreadable finds that the next frame is stored and cannot be had. Nothing behind it can be folded; where
-// its headers can be read, the numbers and chains behind it can be checked.
-func (p *proof) unreadable(f *schema.Frame, why error) {
-	if p.over {
-		return
-	}
-	if f != nil && !p.number(f) {
+// unreadable finds that the next frame is stored and cannot be had. Nothing behind it can be folded.
+func (p *proof) unreadable(f *schema.Frame, is linked, why error) {
+	if !p.take(f, is) {
 		return
 	}
 	at := p.heads.Raw
 	if f == nil {
 		at++
-		p.over = true // without its number and its chain nothing behind it can be told
-	} else {
-		p.chain = f.Chain
 	}
 	p.find(Finding{Problem: Unreadable, Frame: at, Detail: why.Error()})
 	p.stopped = true
 }
 
-// number takes the next frame; a wrong number ends the proof of this capture, since nothing behind
-// it is the capture's.
-func (p *proof) number(f *schema.Frame) bool {
-	want := p.heads.Raw + 1
-	if f.Seq != want {
-		p.find(Finding{Problem: Numbers, Frame: f.Seq, Detail: fmt.Sprintf("want frame %d, got frame %d", want, f.Seq)})
-		p.over, p.stopped = true, true
+// take takes what was found of the next frame, nil if not even its number can be told. false: it is not the
+// capture's, and nothing behind it is.
+func (p *proof) take(f *schema.Frame, is linked) bool {
+	for _, found := range is.findings {
+		p.find(found)
+	}
+	if is.foreign {
+		p.stopped = true
 		return false
 	}
-	p.heads.Raw = f.Seq
+	if f != nil {
+		p.heads.Raw = f.Seq
+	}
 	return true
-}
-
-// checkChain holds a frame's chain against its bytes, headers and predecessor.
-func (p *proof) checkChain(f *schema.Frame) {
-	good := false
-	leaf, err := schema.Leaf(f.Salt, f.Data)
-	if err == nil {
-		good, err = schema.Chained(p.chain, leaf, f)
-	}
-	if err == nil && p.leaf != nil {
-		p.leaf(f.Seq, leaf)
-	}
-	if err == nil && !good {
-		want, _ := schema.ChainLeaf(p.chain, leaf, f) // it could be made
-		err = fmt.Errorf("chain is %q, its bytes, headers and predecessor give %q", f.Chain, want)
-	}
-	if err != nil {
-		p.find(Finding{Problem: BrokenChain, Frame: f.Seq, Detail: err.Error()})
-	}
-	p.chain = f.Chain
-	last := p.info.Last.Frame
-	if f.Seq == last && p.info.Chain != f.Chain {
-		p.find(Finding{Problem: BrokenChain, Frame: last, Detail: fmt.Sprintf("the ledger has chain %q of it, the frame says %q", p.info.Chain, f.Chain)})
-	}
 }
 
 func (p *proof) step(f *schema.Frame) error {
@@ -198,7 +163,7 @@ func (p *proof) event(e *schema.Event) error {
 	s := p.session(e.Session)
 	if e.Origin().Compare(p.info.Last) > 0 {
 		s.given++
-		p.find(eventFinding(Missing, e, s.given, fmt.Sprintf("the ledger ends at %s", p.info.Last)))
+		p.find(eventFinding(Missing, e, s.given, fmt.Sprintf("what is stored ends at %s", p.info.Last)))
 		return nil
 	}
 	p.name(e)
@@ -236,7 +201,7 @@ func (p *proof) account(inOpen map[uint32]uint64) {
 func (p *proof) end() error {
 	last := p.info.Last.Frame
 	if p.heads.Raw < last && !p.stopped {
-		p.find(Finding{Problem: Numbers, Frame: p.heads.Raw + 1, Detail: fmt.Sprintf("the frames end at %d, the ledger covers %d", p.heads.Raw, last)})
+		p.find(Finding{Problem: Numbers, Frame: p.heads.Raw + 1, Detail: fmt.Sprintf("the frames end at %d, the events go up to frame %d: of those behind nobody can tell whether they follow", p.heads.Raw, last)})
 	}
 	p.session(0) // makes those that the ledger has
 	for _, number := range slices.Sorted(maps.Keys(p.sessions)) {
@@ -248,6 +213,7 @@ func (p *proof) end() error {
 		if err := end(); err != nil {
 			return err
 		}
+		p.lane.giveBack(s.page)
 		if s.head > 0 || s.given > 0 {
 			p.transcripts++
 		}
@@ -264,6 +230,6 @@ func (p *proof) end() error {
 	}
 	p.result.frames = p.heads.Raw
 	p.run.tell(1, p.heads.Raw-p.told[0], p.events-p.told[1])
-	p.fold, p.leaf, p.sessions, p.named, p.info = nil, nil, nil, frameSet{}, sink.CaptureInfo{}
+	p.fold, p.links, p.sessions, p.named, p.info = nil, links{}, nil, frameSet{}, sink.CaptureInfo{}
 	return nil
 }

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/steno-io/steno/schema"
 )
@@ -13,12 +14,17 @@ const (
 	batchBytes  = 1 << 20
 )
 
-// lane proves some of the captures, each of its frames in their order, on a goroutine of its own.
+// lane proves some of the captures, the frames of each in their order, in stages that work side by side:
+//
+//	put ──▶ link: numbers, leaves, chain ──▶ prove: fold, compare ◀── load: stored events
 type lane struct {
 	batches chan []task
+	linked  chan []task
 	next    []task
 	size    int
 	buf     []byte // an event's encoding, while it is compared
+	spare   []page
+	loading sync.WaitGroup
 }
 
 // task is a capture's next frame, or, without one and without why, that no more come.
@@ -26,9 +32,10 @@ type task struct {
 	proof *proof
 	frame *schema.Frame
 	bad   error // why the frame cannot be had; it may be nil then
+	is    linked
 }
 
-func newLane() *lane { return &lane{batches: make(chan []task, 2)} }
+func newLane() *lane { return &lane{batches: make(chan []task, 2), linked: make(chan []task, 2)} }
 
 // put hands a task over with some others.
 func (l *lane) put(ctx context.Context, t task) error {
@@ -55,29 +62,54 @@ func (l *lane) flush(ctx context.Context) error {
 	}
 }
 
-// run proves what comes until no more does.
-func (l *lane) run(ctx context.Context) error {
+// link checks what holds the frames together, until no more come.
+func (l *lane) link(ctx context.Context) {
+	defer close(l.linked)
 	for batch := range l.batches {
-		for _, t := range batch {
+		for i := range batch {
+			batch[i].link()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case l.linked <- batch:
+		}
+	}
+}
+
+func (t *task) link() {
+	switch {
+	case t.bad != nil:
+		t.is = t.proof.links.unreadable(t.frame)
+	case t.frame != nil:
+		t.is = t.proof.links.frame(t.frame)
+	}
+}
+
+// prove folds and compares what was linked, until no more comes.
+func (l *lane) prove(ctx context.Context) error {
+	defer l.loading.Wait()
+	for batch := range l.linked {
+		for i := range batch {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := l.task(ctx, t); err != nil {
-				return fmt.Errorf("verify %s: %w", t.proof.id, err)
+			if err := batch[i].prove(ctx); err != nil {
+				return fmt.Errorf("verify %s: %w", batch[i].proof.id, err)
 			}
 		}
 	}
 	return nil
 }
 
-func (l *lane) task(ctx context.Context, t task) error {
+func (t *task) prove(ctx context.Context) error {
 	t.proof.ctx = ctx
 	switch {
 	case t.bad != nil:
-		t.proof.unreadable(t.frame, t.bad)
+		t.proof.unreadable(t.frame, t.is, t.bad)
 		return nil
 	case t.frame == nil:
 		return t.proof.end()
 	}
-	return t.proof.frame(t.frame)
+	return t.proof.frame(t.frame, t.is)
 }

@@ -75,9 +75,9 @@ func (s *session) readStored() error {
 // lost finds that events are missing, from the first to the last: a seal may claim more of them than anybody
 // can count.
 func (s *session) lost(first, last uint64) {
-	detail := "the ledger has no event of this number"
+	detail := "no event of this number is stored"
 	if last > first {
-		detail = fmt.Sprintf("the ledger has no events %d to %d", first, last)
+		detail = fmt.Sprintf("no events %d to %d are stored", first, last)
 	}
 	s.proof.find(Finding{Problem: Missing, Session: s.key.Session, Seq: first, Detail: detail})
 }

@@ -200,8 +200,9 @@ func (r *run) prove(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for i := range lanes {
 		lanes[i] = newLane()
+		wg.Go(func() { lanes[i].link(ctx) })
 		wg.Go(func() {
-			if err := lanes[i].run(ctx); err != nil {
+			if err := lanes[i].prove(ctx); err != nil {
 				stop(err)
 			}
 		})
@@ -250,7 +251,7 @@ func (r *run) feed(ctx context.Context, l *lane, frames Apart, next func() *proo
 				if err != nil {
 					return fmt.Errorf("verify %s: %w", p.id, err)
 				}
-				if err := l.put(ctx, task{p, f.Frame, f.Unreadable}); err != nil {
+				if err := l.put(ctx, task{proof: p, frame: f.Frame, bad: f.Unreadable}); err != nil {
 					return err
 				}
 				if p.left--; p.left == 0 {
@@ -312,7 +313,7 @@ func (r *run) read(ctx context.Context, open int) error {
 		if p == nil || p.left == 0 { // stored meanwhile
 			continue
 		}
-		if err := p.lane.put(ctx, task{p, f.Frame, f.Unreadable}); err != nil {
+		if err := p.lane.put(ctx, task{proof: p, frame: f.Frame, bad: f.Unreadable}); err != nil {
 			return err
 		}
 		if p.left--; p.left > 0 {

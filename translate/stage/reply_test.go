@@ -30,12 +30,17 @@ func TestAnAnswerGoesToAnInboxOnly(t *testing.T) {
 	}
 	before := last()
 	require.NotZero(t, before[0])
+	theirs, err := s.NC.SubscribeSync("orders.>")
+	require.NoError(t, err)
 	for _, reply := range []string{
-		schema.RawSubject(identity(2), schema.Partitions), schema.StateSubject(tp.id, schema.Partitions),
+		"orders.new", schema.RawSubject(identity(2), schema.Partitions), schema.StateSubject(tp.id, schema.Partitions),
 		"$KV." + topology.Leases + ".partition.0", // the server itself refuses what begins with $JS
 	} {
 		require.NoError(t, s.NC.PublishRequest(schema.OpenSubject(tp.id, schema.Partitions), reply, nil))
 	}
 	require.EqualValues(t, 2, ask(t, s.NC, tp.id).Frame, "one after the other is answered")
 	require.Equal(t, before, last())
+	answers, _, err := theirs.Pending()
+	require.NoError(t, err)
+	require.Zero(t, answers)
 }

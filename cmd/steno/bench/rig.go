@@ -65,7 +65,7 @@ func (r *rig) start(ctx context.Context) (err error) {
 	if r.conn, err = r.server.Connect(); err != nil {
 		return err
 	}
-	if r.js, err = jetstream.New(r.conn, publish.Forget()); err != nil {
+	if r.js, err = jetstream.New(r.conn); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
 	if _, err := topology.Apply(ctx, r.js, topology.Config{}); err != nil {

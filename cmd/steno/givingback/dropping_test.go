@@ -3,11 +3,15 @@ package givingback_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
@@ -106,11 +110,18 @@ func TestDroppedFromTheLedger(t *testing.T) {
 	require.Equal(t, want, s.events(s.through()), "it has them, too")
 	s.whole()
 
+	var cache archive.Cache
+	shared := func(store archive.Store) archive.Through {
+		return archive.Through{Kept: s.ledger, Dropped: archive.NewDropped(&cache, func(context.Context, sink.Dropped) (archive.Store, error) { return store, nil })}
+	}
+	require.Equal(t, want, s.events(shared(first)))
+	require.Equal(t, want, s.events(shared(unread{first, t})), "what one has read the others need not")
+
 	away := errors.New("the disk is in the cupboard")
-	nowhere := archive.Through{Kept: s.ledger, Dropped: archive.NewDropped(func(context.Context, sink.Dropped) (archive.Store, error) { return nil, away })}
+	nowhere := archive.Through{Kept: s.ledger, Dropped: archive.NewDropped(nil, func(context.Context, sink.Dropped) (archive.Store, error) { return nil, away })}
 	empty, err := archive.OpenDir(t.TempDir(), false)
 	require.NoError(t, err)
-	other := archive.Through{Kept: s.ledger, Dropped: archive.NewDropped(func(context.Context, sink.Dropped) (archive.Store, error) { return empty, nil })}
+	other := archive.Through{Kept: s.ledger, Dropped: archive.NewDropped(nil, func(context.Context, sink.Dropped) (archive.Store, error) { return empty, nil })}
 	for name, l := range map[string]verify.Ledger{"by itself": s.ledger, "away": nowhere, "another archive": other} {
 		n := 0
 		for _, err := range l.Events(bounded(t), key, 3, 0) {
@@ -122,6 +133,17 @@ func TestDroppedFromTheLedger(t *testing.T) {
 		}
 		require.Equal(t, 1, n, "%s: nothing is passed over", name)
 	}
+}
+
+// unread is an archive of which nothing need be read.
+type unread struct {
+	archive.Store
+	t *testing.T
+}
+
+func (u unread) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	u.t.Errorf("%s is read again", name)
+	return u.Store.Open(ctx, name)
 }
 
 // TestNothingIsDroppedThatIsHeld: each of what must be so before anything is.
@@ -182,4 +204,40 @@ func TestNothingIsDroppedThatIsHeld(t *testing.T) {
 		n++
 	}
 	require.Equal(t, 1, n)
+}
+
+// dropper drops nothing: each session fails in its own way.
+type dropper map[uint32]error
+
+func (d dropper) Drop(_ context.Context, _ sink.Claim, piece sink.Dropped) (bool, error) {
+	return false, d[piece.Transcript.Session]
+}
+
+// TestAClaimThatIsOverHidesNothing that failed before it was found to be over.
+func TestAClaimThatIsOverHidesNothing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.translate()
+	all := frames(1, 3)
+	all[2].From, all[2].Data = schema.FromClient, []byte(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"a","prompt":[{"type":"text","text":"Go"}]}}`)
+	s.append("one", all)
+	s.settled(3)
+	for _, tt := range []struct {
+		fails dropper
+		says  string
+	}{
+		{dropper{0: errors.New("the disk is full"), 1: fmt.Errorf("epoch 1 is over: %w", sink.ErrFenced)}, "the disk is full"},
+		{dropper{0: fmt.Errorf("epoch 1 is over: %w", sink.ErrFenced), 1: errors.New("nobody asks for it")}, ""},
+	} {
+		var log strings.Builder
+		require.NoError(t, s.keeper(s.JS, s.dropping, func(o *keeper.Options) {
+			o.Keep, o.Dropper, o.Log = 0, tt.fails, zerolog.New(&log).Level(zerolog.WarnLevel)
+		}).Round(bounded(t)))
+		if tt.says == "" {
+			require.Empty(t, log.String())
+			continue
+		}
+		require.Contains(t, log.String(), tt.says)
+		require.NotContains(t, log.String(), "is over", "another one drops")
+	}
 }

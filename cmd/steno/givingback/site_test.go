@@ -181,7 +181,7 @@ func (s *site) keeper(js jetstream.JetStream, change ...func(*keeper.Options)) *
 
 // through reads the ledger as every command does.
 func (s *site) through() archive.Through {
-	return archive.Through{Kept: s.ledger, Dropped: archive.NewDropped(func(context.Context, sink.Dropped) (archive.Store, error) { return s.store, nil })}
+	return archive.Through{Kept: s.ledger, Dropped: archive.NewDropped(nil, func(context.Context, sink.Dropped) (archive.Store, error) { return s.store, nil })}
 }
 
 // left counts the messages of the capture on a stream.

@@ -98,7 +98,7 @@ func (h *Holder) start(ctx context.Context) (err error) {
 	if h.conn, err = h.server.Connect(nats.Token(token), nats.Name("steno holder")); err != nil {
 		return fmt.Errorf("connect to the embedded server: %w", err)
 	}
-	if h.js, err = jetstream.New(h.conn, publish.Forget()); err != nil {
+	if h.js, err = jetstream.New(h.conn); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
 	if _, err := topology.Apply(ctx, h.js, topology.Config{}); err != nil {

@@ -99,20 +99,15 @@ func (s *source) gaveUp(err error) {
 	close(s.ended)
 }
 
-// Hopeless tells the failures of a publisher that no other try mends.
-func Hopeless(err error) bool {
-	return errors.Is(err, journal.ErrDamaged) || errors.Is(err, publish.ErrSubject) || errors.Is(err, publish.ErrUnstorable) ||
-		errors.Is(err, topology.ErrBlob)
-}
-
 // publish stores one journal to its end, however often it takes. What can never be stored is reported
 // and left to the operator; all before it is stored.
 func (j *journals) publish(ctx context.Context, info journal.Info, mark journal.Mark, s *source) error {
 	log := j.o.Log.With().Str("journal", info.ID).Logger()
 	for wait := retryAfter; ; wait = min(2*wait, 30*time.Second) {
 		err := j.once(ctx, info, mark, s)
+		gone := journal.Gone(info.Path, err)
 		switch {
-		case err == nil:
+		case err == nil, gone && j.mark(info.ID).Done: // another process has stored it, and it was deleted for want of room
 			j.mu.Lock()
 			defer j.mu.Unlock()
 			close(s.ended)
@@ -121,7 +116,7 @@ func (j *journals) publish(ctx context.Context, info journal.Info, mark journal.
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case Hopeless(err):
+		case publish.Hopeless(err), gone:
 			log.Error().Err(err).Msg("journal cannot be stored to its end; what stands before is stored")
 			s.gaveUp(err) // it stays active: this holder does not take it up again
 			return nil
@@ -178,7 +173,7 @@ func (j *journals) elsewhere(ctx context.Context, destination string, o *filing.
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", withoutSecrets(destination), err)
 	}
-	js, err := jetstream.New(conn, publish.Forget())
+	js, err := jetstream.New(conn)
 	if err == nil {
 		var info topology.Info
 		if info, err = topology.Check(ctx, js); err == nil {

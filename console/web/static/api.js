@@ -24,7 +24,7 @@ export async function json(path, signal) {
   return JSON.parse(await text(path, signal))
 }
 
-const answered = 30_000 // ms within which what is sent has its answer: the server takes 15 s at most
+const answered = 30_000 // ms within which what is sent has its answer: the server takes 20 s at most
 
 /** post sends a value in the name that a token has, and gives the answer, parsed. */
 export async function post(path, token, value) {

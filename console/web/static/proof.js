@@ -53,14 +53,14 @@ export class Proof {
     this.update()
   }
 
-  // proof waits for its turn: a server makes one at a time.
+  // proof waits for its turn: a server makes a few at a time.
   async proof(signal) {
     for (;;) {
       try {
         return await json(of(this.view.key) + '/verify', signal)
       } catch (e) {
         if (e.code !== 'too_many_proofs') throw e
-        this.tell('waiting', 'Another recording is being verified; this one waits for its turn.')
+        this.tell('waiting', 'Other recordings are being verified; this one waits for its turn.')
         await pause(turn, signal)
       }
     }

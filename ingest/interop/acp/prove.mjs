@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { captureFile, mask, messages, readTee, sessionID } from "./bytes.mjs";
+import { proveCancel } from "./cancels.mjs";
 import { endAll, run } from "./process.mjs";
 import { prompts } from "./prompts.mjs";
 import { proveRuns } from "./runs.mjs";
@@ -46,7 +47,7 @@ const command = async (...args) => (await run([steno, ...args, "--data", data], 
 const lines = (text) => text.split("\n").filter(Boolean);
 
 async function prepare() {
-  for (const file of ["package.json", "package-lock.json", "tee.mjs", "client.mjs", "agent2.mjs", "prompts.mjs"]) copyFileSync(join(here, file), at(file));
+  for (const file of ["package.json", "package-lock.json", "tee.mjs", "client.mjs", "turn.mjs", "agent2.mjs", "prompts.mjs"]) copyFileSync(join(here, file), at(file));
   for (const folder of ["home", "work-runs", ...peers.map((p) => `work-${p.name}`)]) mkdirSync(at(folder));
   // install, not ci: it adds the optional packages of other platforms, which the lock may lack.
   await run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], { limit: 300, cwd: dir });
@@ -124,6 +125,7 @@ async function prove() {
   const sum = (field) => listed.reduce((n, t) => n + t[field], 0);
   assert.equal(verdict, `verified: ${sum("frames")} frames, ${sum("events")} events, 0 unaccounted`);
   say(verdict);
+  await proveCancel({ steno, agent: [node, agent], tee, at, env, say });
   await proveRuns({ steno, agent: [node, agent], tee, at, env, say });
   await proveRuns2({ steno, agent: [node, at("agent2.mjs")], tee, at, env, say });
 }

@@ -4,6 +4,8 @@ package reach
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -21,6 +23,7 @@ type Approvals struct {
 type question struct {
 	headless.Question
 	decided chan headless.Decision // of one, which is never waited for
+	settled chan error             // of one: what became of it
 }
 
 var (
@@ -30,7 +33,7 @@ var (
 
 // Ask implements headless.Approver. A decision that was answered Applied is never lost to the deadline.
 func (a *Approvals) Ask(ctx context.Context, q headless.Question) (headless.Decision, error) {
-	mine := &question{q, make(chan headless.Decision, 1)}
+	mine := &question{q, make(chan headless.Decision, 1), make(chan error, 1)}
 	a.mu.Lock()
 	a.waiting = append(a.waiting, mine)
 	a.mu.Unlock()
@@ -67,26 +70,42 @@ func (a *Approvals) Supported() []schema.Primitive {
 	return []schema.Primitive{schema.PrimitiveRespond}
 }
 
-// Deliver implements intervene.Target.
+// Deliver implements intervene.Target. It is Applied once the decision is recorded and the agent answered,
+// which is told within seconds of it.
 func (a *Approvals) Deliver(_ context.Context, i schema.Intervention) schema.Outcome {
 	if i.Kind.Kind != schema.PrimitiveRespond {
 		return schema.NotSupported(i.Kind.Kind)
 	}
+	q, err := a.decide(i)
+	if err == nil {
+		err = <-q.settled
+	}
+	if err != nil {
+		return schema.Stale("%v", err)
+	}
+	return schema.Applied()
+}
+
+// decide gives a decision to the question that it is meant for, which then waits no more.
+func (a *Approvals) decide(i schema.Intervention) (*question, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	approve := i.Kind.Decision.Decision == schema.DecisionApprove
 	asked := a.meant(i)
 	switch {
 	case len(asked) == 0:
-		return schema.Stale("no tool call %q waits for an approval", cmp.Or(i.Kind.CallID, i.Kind.Request))
+		return nil, fmt.Errorf("no tool call %q waits for an approval", cmp.Or(i.Kind.CallID, i.Kind.Request))
 	case len(asked) > 1:
-		return schema.Stale("several wait: name the request")
+		return nil, errors.New("several wait: name the request")
 	case approve && !asked[0].Once:
-		return schema.Stale("the agent does not offer to allow this once")
+		return nil, errors.New("the agent does not offer to allow this once")
 	}
-	a.drop(asked[0])
-	asked[0].decided <- headless.Decision{Approved: approve, By: i.IssuedBy, Note: i.Kind.Note, Intervention: i.ID}
-	return schema.Applied()
+	q := asked[0]
+	a.drop(q)
+	q.decided <- headless.Decision{
+		Approved: approve, By: i.IssuedBy, Note: i.Kind.Note, Intervention: i.ID, Settled: func(err error) { q.settled <- err },
+	}
+	return q, nil
 }
 
 // meant are the questions that an intervention may mean, oldest first. A call id is the agent's own, or the

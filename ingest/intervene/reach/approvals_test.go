@@ -2,6 +2,7 @@ package reach
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ type line struct {
 	t    *testing.T
 	conn *nats.Conn
 	a    *Approvals
+	fate error // of each decision
 }
 
 func listen(t *testing.T) *line {
@@ -31,7 +33,7 @@ func listen(t *testing.T) *line {
 	t.Cleanup(conn.Close)
 	a := &Approvals{}
 	serve(t, conn, a)
-	return &line{t, conn, a}
+	return &line{t: t, conn: conn, a: a}
 }
 
 // serve serves a target until the test ends.
@@ -60,6 +62,15 @@ type answer struct {
 	err error
 }
 
+// settled tells who has decided what becomes of it.
+func settled(d headless.Decision, err, fate error) answer {
+	if err == nil {
+		d.Settled(fate)
+		d.Settled = nil
+	}
+	return answer{d, err}
+}
+
 // ask has a question waiting before it returns.
 func (l *line) ask(ctx context.Context, q headless.Question) <-chan answer {
 	l.t.Helper()
@@ -72,7 +83,7 @@ func (l *line) ask(ctx context.Context, q headless.Question) <-chan answer {
 	c := make(chan answer, 1)
 	go func() {
 		d, err := l.a.Ask(ctx, q)
-		c <- answer{d, err}
+		c <- settled(d, err, l.fate)
 	}()
 	require.Eventually(l.t, func() bool { return count() > before }, 20*time.Second, time.Millisecond)
 	return c
@@ -146,6 +157,16 @@ func TestApprovalOfWhatIsNotOffered(t *testing.T) {
 	require.False(t, (<-asked).d.Approved)
 }
 
+// A decision that does not count is not Applied.
+func TestApprovalThatDoesNotCount(t *testing.T) {
+	t.Parallel()
+	l := listen(t)
+	l.fate = errors.New("the decision cannot be recorded: no room")
+	asked := l.ask(t.Context(), headless.Question{Request: "1", CallID: "t1", Once: true})
+	require.Equal(t, `{"outcome":"StaleTarget","detail":"the decision cannot be recorded: no room"}`, l.say(approve("1", "t1", "Approve")))
+	require.True(t, (<-asked).d.Approved)
+}
+
 // Whoever was told Applied has decided, however close the deadline was.
 func TestDeadlineAgainstDecision(t *testing.T) {
 	t.Parallel()
@@ -155,7 +176,7 @@ func TestDeadlineAgainstDecision(t *testing.T) {
 		c := make(chan answer, 1)
 		go func() {
 			d, err := a.Ask(ctx, headless.Question{CallID: "t1", Once: true})
-			c <- answer{d, err}
+			c <- settled(d, err, nil)
 		}()
 		go end()
 		said := a.Deliver(t.Context(), schema.Intervention{ID: fmt.Sprint("i", i), Kind: schema.InterventionKind{

@@ -49,46 +49,44 @@ func NewArchiveReader(name string, in io.Reader) *Reader {
 
 // Next gives the next frame; io.EOF after the last. The frame's bytes are its own. Frames given before
 // an error are good, and the error is given again by every later call.
-func (r *Reader) Next() (schema.Frame, error) {
-	if r.err != nil {
-		return schema.Frame{}, r.err
-	}
-	f, err := r.next()
-	if err != nil {
-		if !errors.Is(err, io.EOF) {
-			err = fmt.Errorf("read capture file %s:%d: %w", r.name, r.line, err)
+func (r *Reader) Next() (f schema.Frame, err error) {
+	err = r.Read(&f)
+	return f, err
+}
+
+// Read is Next into a frame that the caller has; behind an error it is empty.
+func (r *Reader) Read(f *schema.Frame) error {
+	if r.err == nil {
+		if r.err = r.read(f); r.err == nil {
+			return nil
 		}
-		r.err = err
-		return schema.Frame{}, err
+		if !errors.Is(r.err, io.EOF) {
+			r.err = fmt.Errorf("read capture file %s:%d: %w", r.name, r.line, r.err)
+		}
 	}
-	return f, nil
+	*f = schema.Frame{}
+	return r.err
 }
 
 // Line is the number, from 1, of the line that Next read last.
 func (r *Reader) Line() int { return r.line }
 
-func (r *Reader) next() (schema.Frame, error) {
+func (r *Reader) read(f *schema.Frame) error {
 	for {
 		line, err := r.readLine()
 		if err != nil {
-			return schema.Frame{}, err
+			return err
 		}
 		if line = bytes.Trim(line, " \t\r\n"); len(line) == 0 {
 			continue
 		}
-		f, ok := schema.Frame{}, false
-		if r.verbatim {
-			f, ok = r.written(line)
-		}
-		if !ok {
-			if f, err = r.decode(line); err != nil {
-				return schema.Frame{}, err
+		*f = schema.Frame{}
+		if !r.verbatim || !r.written(line, f) {
+			if *f, err = r.decode(line); err != nil {
+				return err
 			}
 		}
-		if err := r.follow(&f); err != nil {
-			return schema.Frame{}, err
-		}
-		return f, nil
+		return r.follow(f)
 	}
 }
 

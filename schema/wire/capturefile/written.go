@@ -10,9 +10,10 @@ import (
 	"github.com/steno-io/steno/schema/wire/jsontree"
 )
 
-// written reads a line that is exactly as AppendArchiveLine writes it, member by member. It refuses every other
-// line, whatever may be wrong with it: decode reads that one, or says why it is none. The two give the same frame.
-func (r *Reader) written(line []byte) (f schema.Frame, ok bool) {
+// written reads a line that is exactly as AppendArchiveLine writes it, member by member, into an empty frame. It
+// refuses every other line, whatever may be wrong with it: decode reads that one, or says why it is none. The two give
+// the same frame.
+func (r *Reader) written(line []byte, f *schema.Frame) bool {
 	l := cursor{rest: line}
 	l.must(`{"seq":`)
 	f.Seq = l.number()
@@ -69,16 +70,16 @@ func (r *Reader) written(line []byte) (f schema.Frame, ok bool) {
 	}
 	l.must(`}`)
 	if l.bad || len(l.rest) > 0 || !hasData && f.Blob == "" || f.Seq == 0 || r.frames > 0 && f.Seq != r.last+1 {
-		return schema.Frame{}, false
+		return false
 	}
 	r.text = append(append(r.text[:0], salt...), chain...)
 	both := string(r.text)
 	f.Salt, f.Chain = both[:len(salt)], both[len(salt):]
-	if f.At.UnmarshalText(at) != nil || !r.by(&f, writer) {
-		return schema.Frame{}, false
+	if f.At.UnmarshalText(at) != nil || !r.by(f, writer) {
+		return false
 	}
 	f.At = f.At.UTC()
-	return f, f.Validate() == nil
+	return f.Validate() == nil
 }
 
 // by reads who stored the frame.

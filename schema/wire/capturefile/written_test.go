@@ -23,8 +23,8 @@ func bothWays(t require.TestingT, line []byte, before uint64) (taken bool) {
 		return r
 	}
 	kept := bytes.Clone(line)
-	got, taken := reader().written(line)
-	if !taken {
+	var got schema.Frame
+	if !reader().written(line, &got) {
 		return false
 	}
 	want, err := reader().decode(kept)

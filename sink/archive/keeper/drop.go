@@ -55,6 +55,7 @@ type dropping struct {
 	left   bool      // something that is sealed stays for now
 	old    time.Time // when the first of what is too young is old enough; zero: nothing is
 	soon   bool      // something else keeps it, which may soon be over
+	fenced bool      // another owner has the partition by now
 }
 
 // drop drops what is sealed and old of a capture, and notes when to look again. One that is parked stays whole: its
@@ -71,24 +72,35 @@ func (k *Keeper) drop(ctx context.Context, c *sink.CaptureInfo, n *known, now ti
 	if d.seal, err = k.archived.Last(ctx, id); err != nil || d.seal == nil {
 		return err
 	}
-	for _, h := range d.seal.Sessions {
-		for _, s := range c.Sessions {
-			if s.Session == h.Session && s.Head > 0 {
-				err = errors.Join(err, d.session(ctx, schema.Transcript{Identity: id, Session: s.Session}, s.Dropped, min(h.Head, s.Head-1)))
-			}
-		}
-	}
+	err = d.sessions(ctx, c)
 	if d.count > 0 {
 		k.o.Log.Info().Stringer("capture", id).Uint64("events", d.count).Stringer("archive", k.o.Store).Msg("dropped from the ledger")
 	}
 	switch {
-	case errors.Is(err, sink.ErrFenced): // another stores the partition by now, and drops
-		return nil
+	case d.fenced:
 	case err == nil && !d.left:
 		n.dropped = d.seal.Last
 	case err == nil && !d.soon && !d.old.IsZero():
 		if then := d.old.Add(min(k.o.Drop/10, together)); then.After(n.dropAgain) {
 			n.dropAgain = then
+		}
+	}
+	return err
+}
+
+// sessions drops events of each session, until another owner is found to have the partition: that one drops.
+func (d *dropping) sessions(ctx context.Context, c *sink.CaptureInfo) (err error) {
+	for _, h := range d.seal.Sessions {
+		for _, s := range c.Sessions {
+			if s.Session != h.Session || s.Head == 0 {
+				continue
+			}
+			key := schema.Transcript{Identity: c.Capture.Capture, Session: s.Session}
+			failed := d.session(ctx, key, s.Dropped, min(h.Head, s.Head-1))
+			if d.fenced = errors.Is(failed, sink.ErrFenced); d.fenced {
+				return err
+			}
+			err = errors.Join(err, failed)
 		}
 	}
 	return err

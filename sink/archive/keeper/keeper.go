@@ -32,6 +32,8 @@ type Options struct {
 	Key    archive.Key
 	// Open opens another archive by its name, which frames were given back to before; nil: none is to be had.
 	Open func(ctx context.Context, place string) (archive.Store, error)
+	// Cache is shared with others that read archives; nil: with none.
+	Cache *archive.Cache
 	// Place names the archive for those who read what was given back; empty: as Store names itself.
 	Place string
 	// Idle is how long a capture that has not ended must have been silent; 0 = 10 minutes.
@@ -107,7 +109,7 @@ func New(o Options) *Keeper {
 	}
 	o.Store = archive.Telling(o.Store)
 	k := &Keeper{o: o, archived: archive.Archived{Store: o.Store}, known: map[schema.Identity]*known{}}
-	k.ledger = through{o.Ledger, archive.NewDropped(k.droppedIn)}
+	k.ledger = through{o.Ledger, archive.NewDropped(o.Cache, k.droppedIn)}
 	return k
 }
 
