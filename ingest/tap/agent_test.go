@@ -80,7 +80,7 @@ func playAgent(what string, args []string) int {
 		number, _ := strconv.Atoi(args[0])
 		signal.Reset()
 		_ = syscall.Kill(os.Getpid(), syscall.Signal(number))
-		select {}
+		time.Sleep(time.Minute)
 	case "tally": // answers only once its input has ended
 		n, _ := io.Copy(io.Discard, os.Stdin)
 		fmt.Printf("%s\n%d bytes", strings.Repeat("x", 1<<20), n)
@@ -123,7 +123,7 @@ func playAgent(what string, args []string) int {
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready")
-		select {}
+		time.Sleep(time.Minute) // not for ever: without cgo the runtime ends a process in which nobody can wake
 	case "signals":
 		return waitSignal(func() { fmt.Println("ready") })
 	case "eof": // leaves word of how its input ended
