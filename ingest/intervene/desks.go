@@ -134,7 +134,7 @@ func (s *serving) leave(ctx context.Context) {
 		select {
 		case m := <-s.came:
 			if schema.IsInbox(m.Reply) {
-				refuse(ctx, m, leaves)
+				refuse(ctx, m)
 			}
 		default:
 			return
@@ -142,25 +142,21 @@ func (s *serving) leave(ctx context.Context) {
 	}
 }
 
-// nobody is the target of what is not done, and says why.
-type nobody string
-
-const (
-	leaves nobody = "whoever takes interventions for it is about to leave"
-	busy   nobody = "too many wait in this conversation"
-)
+// gone is the target of what comes too late. The same may have come before, and be under way: so it does not say
+// that nothing was done.
+type gone struct{}
 
 // Supported implements Target.
-func (nobody) Supported() []schema.Primitive { return nil }
+func (gone) Supported() []schema.Primitive { return nil }
 
 // Deliver implements Target.
-func (n nobody) Deliver(context.Context, schema.Intervention) schema.Outcome {
-	return schema.Stale("nothing was done: %s", string(n))
+func (gone) Deliver(context.Context, schema.Intervention) schema.Outcome {
+	return schema.Stale("whoever takes interventions for it is about to leave")
 }
 
-// refuse answers what is not done.
-func refuse(ctx context.Context, m *nats.Msg, why nobody) {
-	_ = m.Respond(NewDesk(why).answer(ctx, m.Subject, m.Data, time.Now())) // whoever hears nothing asks again
+// refuse answers what comes too late.
+func refuse(ctx context.Context, m *nats.Msg) {
+	_ = m.Respond(NewDesk(gone{}).answer(ctx, m.Subject, m.Data, time.Now())) // whoever hears nothing asks again
 }
 
 // take answers a message at its capture's desk.
@@ -174,15 +170,14 @@ func (s *serving) take(ctx context.Context, m *nats.Msg) {
 		return // no desk's
 	}
 	if s.subjects[id] == nil {
-		refuse(ctx, m, leaves)
+		refuse(ctx, m)
 		return
 	}
 	desk := s.desks.desk(id, s.captures)
 	select {
 	case desk.places <- struct{}{}:
 	default:
-		refuse(ctx, m, busy)
-		return
+		return // as if it had not come: the same one may wait already
 	}
 	select {
 	case s.places <- struct{}{}:

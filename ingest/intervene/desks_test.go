@@ -3,6 +3,8 @@ package intervene
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -100,29 +102,24 @@ func TestDesksOfManyCaptures(t *testing.T) {
 	require.Equal(t, 20, came, "each came to one of them")
 }
 
-// laggard is a target that takes until it may.
-type laggard struct{ came, may chan struct{} }
+// stuck is a target that takes until it may.
+type stuck chan struct{}
 
-func (s laggard) Supported() []schema.Primitive { return []schema.Primitive{schema.PrimitiveCancel} }
+func (stuck) Supported() []schema.Primitive { return []schema.Primitive{schema.PrimitiveCancel} }
 
-func (s laggard) Deliver(context.Context, schema.Intervention) schema.Outcome {
-	select {
-	case s.came <- struct{}{}:
-	default:
-	}
-	<-s.may
+func (s stuck) Deliver(context.Context, schema.Intervention) schema.Outcome {
+	<-s
 	return schema.Applied()
 }
 
-// slowly serves captures of laggards.
-type slowly struct {
-	served  []schema.Identity
-	targets map[schema.Identity]laggard
+// stuckHouse serves captures of stuck targets.
+type stuckHouse map[schema.Identity]stuck
+
+func (h stuckHouse) Served(context.Context) ([]schema.Identity, error) {
+	return slices.Collect(maps.Keys(h)), nil
 }
 
-func (s slowly) Served(context.Context) ([]schema.Identity, error) { return s.served, nil }
-
-func (s slowly) Target(id schema.Identity) Target { return s.targets[id] }
+func (h stuckHouse) Target(id schema.Identity) Target { return h[id] }
 
 // A conversation in which each intervention takes long does not take the places of all others.
 func TestASlowConversationLeavesRoomForOthers(t *testing.T) {
@@ -130,49 +127,34 @@ func TestASlowConversationLeavesRoomForOthers(t *testing.T) {
 	conn, err := nats.Connect(natstest.Start(t).URL())
 	require.NoError(t, err)
 	t.Cleanup(conn.Close)
-	other, may := capture, make(chan struct{})
+	other := capture
 	other.Run = "r-2"
-	free := make(chan struct{})
-	close(free)
-	house := slowly{[]schema.Identity{capture, other}, map[schema.Identity]laggard{
-		capture: {make(chan struct{}, 1), may}, other: {make(chan struct{}, 1), free},
-	}}
-	ctx, end := context.WithTimeout(t.Context(), 30*time.Second)
-	defer end()
+	house := stuckHouse{capture: make(stuck), other: make(stuck)}
+	close(house[other])
+	ctx, end := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = NewDesks().Serve(ctx, conn, house) })
-	require.Eventually(t, func() bool {
-		c, err := Ask(ctx, conn, other, "miller")
-		return err == nil && c.Labels() == "cancel"
-	}, 20*time.Second, 10*time.Millisecond)
-	outcomes := make(chan schema.Outcome, maxUnderWay)
-	var asking sync.WaitGroup
-	for n := range cap(outcomes) {
-		asking.Go(func() {
-			o, err := Send(ctx, conn, capture, "miller", cancel(fmt.Sprint(n), ""))
-			if err == nil {
-				outcomes <- o
-			}
-		})
-	}
-	for range cap(outcomes) - maxAtDesk {
-		select {
-		case o := <-outcomes:
-			require.Equal(t, schema.Stale("nothing was done: too many wait in this conversation"), o)
-		case <-ctx.Done():
-			t.Fatal("they wait for their turn")
+	t.Cleanup(serving.Wait)
+	t.Cleanup(end)
+	t.Cleanup(func() { close(house[capture]) })
+	answers := func(id schema.Identity) func() bool {
+		return func() bool {
+			ctx, done := context.WithTimeout(ctx, time.Second)
+			defer done()
+			_, err := Ask(ctx, conn, id, "miller")
+			return err == nil
 		}
 	}
+	require.Eventually(t, answers(capture), 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, answers(other), 20*time.Second, 10*time.Millisecond)
+	for n := range maxUnderWay {
+		require.NoError(t, conn.PublishRequest(schema.InterveneSubject(capture, "miller"), nats.NewInbox(),
+			encode(message{Intervention: cancel(fmt.Sprint(n), "")})))
+	}
+	require.Eventually(t, answers(other), 20*time.Second, 10*time.Millisecond)
 	o, err := Send(ctx, conn, other, "miller", cancel("1", ""))
 	require.NoError(t, err)
 	require.Equal(t, schema.Applied(), o)
-	close(may)
-	for range maxAtDesk {
-		require.Equal(t, schema.Applied(), <-outcomes)
-	}
-	asking.Wait()
-	end()
-	serving.Wait()
 }
 
 func TestDesksWithoutAConnection(t *testing.T) {

@@ -56,10 +56,21 @@ func TestRequestsWaitForRoom(t *testing.T) {
 	res, _ := ask(t, client(t, false), newRequest(t, "POST", p.url, "small"))
 	require.Equal(t, 200, res.StatusCode)
 	require.EqualValues(t, 2, held.Load(), "no third one has found room")
-	ctx, gone := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer gone()
-	_, err := client(t, false).Do(newRequest(t, "POST", p.url, body).WithContext(ctx))
-	require.Error(t, err, "nor does one that goes away")
+	run := func(n int64) {
+		t.Helper()
+		require.Eventually(t, func() bool { return p.Running() == n }, soon, time.Millisecond)
+	}
+	run(4 + 5)
+	ctx, leaves := context.WithCancel(t.Context())
+	defer leaves()
+	gone := make(chan error, 1)
+	go func() {
+		_, err := client(t, false).Do(newRequest(t, "POST", p.url, body).WithContext(ctx))
+		gone <- err
+	}()
+	run(4 + 5 + 1)
+	leaves()
+	require.Error(t, <-gone, "nor does one that goes away")
 	close(answer)
 	for range 5 {
 		require.Equal(t, 200, <-done)
