@@ -20,17 +20,15 @@ type injection struct {
 }
 
 // intervened folds what steno itself did in the conversation, in somebody's name. Who did it is told where it
-// stands. An injected message is nobody's words until the peer has taken it; the request behind it, being the
-// same message by its id and its text, does not say it. What the peer makes of it follows by its own frames;
-// that it was not applied is told, too.
+// stands. An injected message is nobody's words until the peer has taken it; the request that carries it, which
+// is in the same exchange, does not say it. What the peer makes of it follows by its own frames; that it was not
+// applied is told, too.
 func (x *fold) intervened(info schema.InterventionInfo) *task {
 	t := x.tasks[info.Session]
 	text := translate.InterventionText(&info.Intervention)
 	if info.Outcome != nil {
 		text = translate.OutcomeText(&info.Intervention, info.Outcome)
 	} else if info.Kind.Kind == schema.PrimitiveInject {
-		key := userKey{info.MessageID, sum([]byte(info.Kind.Text))}
-		x.users[key], x.told[key] = true, true
 		x.injected[x.frame.Exchange] = injection{info.MessageID, info.Kind.Text}
 	}
 	x.byOperator(t, &schema.Progress{Detail: &schema.Note{Text: text}})
@@ -50,6 +48,7 @@ func (x *fold) taken(exchange string, t *task) {
 		return
 	}
 	delete(x.injected, exchange)
+	x.users[userKey{in.id, sum([]byte(in.text))}] = true
 	x.byOperator(t, &schema.Message{
 		Role: schema.User, Text: in.text, MessageID: x.messageID(in.id), Channel: schema.Answer, Boundary: schema.BoundaryPrompt,
 	})

@@ -49,7 +49,7 @@ func (x *fold) object(e *exchange, v jsontree.Value) {
 	default:
 		x.other(e, envelope.Result)
 	}
-	if !fault && e.status < 400 && envelope.Result.Kind() == jsontree.Object {
+	if !fault && (e.status == 0 || e.status/100 == 2) && envelope.Result.Kind() == jsontree.Object {
 		x.taken(e.id, e.asked)
 	}
 	stopped := false

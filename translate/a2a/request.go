@@ -69,8 +69,10 @@ func (x *fold) asking(e *exchange, v jsontree.Value) {
 	x.dialect = requestDialect(e, message)
 	e.turn = x.seq
 	w := x.words(e.asked, message, "\n", jsontree.Value{})
-	if key := keyOf(message, w); x.told[key] { // an answer, or a push, overtook the request
+	key := keyOf(message, w)
+	if x.isOurs(e) || x.told[key] { // or an answer, or a push, overtook the request
 		delete(x.told, key)
+		x.users[key] = true
 		e.users = append(e.users, key)
 		return
 	}

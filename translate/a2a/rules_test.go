@@ -14,7 +14,7 @@ import (
 )
 
 // talk makes a capture of lines, each "<how> <exchange> <text>": > request, < response, ~ item of a
-// stream, ! push, # card, x close of the exchange, o open, X close of the capture.
+// stream, ! push, # card, x close of the exchange, i intervention, o open, X close of the capture.
 func talk(lines ...string) []schema.Frame {
 	var frames []schema.Frame
 	for i, line := range lines {
@@ -40,12 +40,28 @@ func talk(lines ...string) []schema.Frame {
 			f.Data = []byte(`{"reason":"eof","exchange":"` + exchange + `"}`)
 		case "X":
 			f.From, f.Type, f.Exchange, f.Data = schema.FromControl, schema.TypeClose, "", []byte(`{"reason":"eof"}`)
+		case "i":
+			f.From, f.Type = schema.FromControl, schema.TypeIntervention
 		case "o":
 			f.From, f.Type, f.Exchange = schema.FromControl, schema.TypeOpen, ""
 		}
 		frames = append(frames, f)
 	}
 	return frames
+}
+
+// What steno sent in somebody's name is told when the peer has taken it; a client's same words are its own.
+func TestAnInjectedMessageIsKnownByItsExchange(t *testing.T) {
+	const injects = `{"id":"i-1","session":"t","kind":{"kind":"InjectMessage","text":"Go on"},"issued_by":"miller"}`
+	const send = `{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t","message":{"role":"user","parts":[{"type":"text","text":"Go on"}]}}}`
+	const taken = `{"jsonrpc":"2.0","id":1,"result":{"id":"t","status":{"state":"working"}}}`
+	require.Equal(t, []string{`note "inject_message by miller"`, `User answer "Go on" revision 0`},
+		told(t, "i e1 "+injects, "> e1 "+send, "< e1 "+taken, "x e1"))
+	require.Equal(t, []string{`note "inject_message by miller"`, `User answer "Go on" revision 0`},
+		told(t, "i e1 "+injects, "x e1", "> e2 "+send, "< e2 "+taken, "x e2"), "of which no request is there, and then the client's")
+	sent := talk("i e1 "+injects, "> e1 "+send, "< e1 "+taken, "x e1")
+	sent[2].HTTP = []byte(`{"status":302}`)
+	require.Equal(t, []string{`note "inject_message by miller"`}, durable(translatetest.Fold(Translator{}, sent)), "sent elsewhere")
 }
 
 // told folds a talk, checks the properties, and writes the durable events but the frames' Raws.
