@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/schema"
@@ -36,12 +35,10 @@ func cancel(id, reason string) schema.Intervention {
 
 func TestInterventionsComeThrough(t *testing.T) {
 	t.Parallel()
-	conn, err := nats.Connect(natstest.Start(t).URL())
-	require.NoError(t, err)
-	t.Cleanup(conn.Close)
+	conn, _ := natstest.Start(t).Connect(t)
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()
-	_, err = Send(ctx, conn, capture, "miller", cancel("1", ""))
+	_, err := Send(ctx, conn, capture, "miller", cancel("1", ""))
 	require.ErrorIs(t, err, ErrNobody)
 
 	elsewhere, err := conn.SubscribeSync("steno.raw.>")
@@ -143,9 +140,7 @@ func (c *clock) pass(d time.Duration) {
 // What has waited for others too long would hit what comes then: it is not done, nor is it when it comes again.
 func TestWhatHasWaitedIsStale(t *testing.T) {
 	t.Parallel()
-	conn, err := nats.Connect(natstest.Start(t).URL())
-	require.NoError(t, err)
-	t.Cleanup(conn.Close)
+	conn, _ := natstest.Start(t).Connect(t)
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()
 	target, clock := &slow{begun: make(chan struct{}), goOn: make(chan struct{})}, &clock{looked: make(chan struct{}, 100)}

@@ -47,9 +47,7 @@ func TestDesksOfManyCaptures(t *testing.T) {
 	t.Parallel()
 	s := natstest.Start(t)
 	connect := func() *nats.Conn {
-		conn, err := nats.Connect(s.URL())
-		require.NoError(t, err)
-		t.Cleanup(conn.Close)
+		conn, _ := s.Connect(t)
 		return conn
 	}
 	one, other := capture, capture
@@ -124,9 +122,7 @@ func (h stuckHouse) Target(id schema.Identity) Target { return h[id] }
 // A conversation in which each intervention takes long does not take the places of all others.
 func TestASlowConversationLeavesRoomForOthers(t *testing.T) {
 	t.Parallel()
-	conn, err := nats.Connect(natstest.Start(t).URL())
-	require.NoError(t, err)
-	t.Cleanup(conn.Close)
+	conn, _ := natstest.Start(t).Connect(t)
 	other := capture
 	other.Run = "r-2"
 	house := stuckHouse{capture: make(stuck), other: make(stuck)}
