@@ -25,7 +25,7 @@ var indexTables string
 
 // indexVersion counts the changes of the words and of the index's tables. An index of another version is
 // made anew by the next writer.
-const indexVersion = 1
+const indexVersion = 2
 
 // Bounds of a transaction of the index.
 const (
@@ -383,14 +383,30 @@ func (l *Ledger) makeIndex(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, indexTables+missingTable+fmt.Sprintf(`;PRAGMA user_version = %d`, indexVersion)); err != nil {
 		return err
 	}
+	id, err := l.id(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE indexed SET ledger = ?`, id); err != nil {
+		return err
+	}
 	return l.listMissing(ctx, tx)
 }
 
-// fitsLedger reports whether the event at the index's position is the one that was indexed.
+// id is what tells this ledger from all others.
+func (l *Ledger) id(ctx context.Context) (id []byte, err error) {
+	err = l.readers.QueryRowContext(ctx, `SELECT id FROM ledger`).Scan(&id)
+	return id, err
+}
+
+// fitsLedger reports whether the index is of this ledger, and the event at its position the one that was indexed.
 func (l *Ledger) fitsLedger(ctx context.Context, tx *sql.Tx) (bool, error) {
 	var position int64
-	var digest, event []byte
-	if err := tx.QueryRowContext(ctx, `SELECT position, digest FROM indexed`).Scan(&position, &digest); err != nil {
+	var ledger, digest, event []byte
+	if err := tx.QueryRowContext(ctx, `SELECT ledger, position, digest FROM indexed`).Scan(&ledger, &position, &digest); err != nil {
+		return false, err
+	}
+	if id, err := l.id(ctx); err != nil || !bytes.Equal(id, ledger) {
 		return false, err
 	}
 	if position == 0 {

@@ -1,14 +1,16 @@
 -- The index of the search, in a file of its own: its transactions hold up none of the ledger's, and it can
 -- be made again from the ledger at any time. user_version says which words it holds.
 
--- position is the rowid of the last of the ledger's events that was looked at, and digest that event's
--- SHA-256: in a ledger that was put back from a copy another one stands there, or none.
+-- ledger is the id of the ledger that it is of: one that was rebuilt may have the same events in another order.
+-- position is the rowid of the last of its events that was looked at, and digest that event's SHA-256: in a
+-- ledger that was put back from a copy another one stands there, or none.
 CREATE TABLE indexed (
   id       INTEGER PRIMARY KEY CHECK (id = 1),
+  ledger   BLOB    NOT NULL,
   position INTEGER NOT NULL,
   digest   BLOB    NOT NULL
 ) STRICT;
-INSERT INTO indexed VALUES (1, 0, x'');
+INSERT INTO indexed VALUES (1, x'', 0, x'');
 
 -- One row an event that says something; id is the event's rowid. at is in nanoseconds since 1970.
 CREATE TABLE places (

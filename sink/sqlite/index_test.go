@@ -114,6 +114,39 @@ func TestIndexIsMadeAgain(t *testing.T) {
 	require.Equal(t, 2, count(t, l, "words"))
 }
 
+// TestAnIndexOfAnotherLedgerIsMadeAgain: a ledger is lost and made anew beside its old index, with the same events in
+// another order and the same one last.
+func TestAnIndexOfAnotherLedgerIsMadeAgain(t *testing.T) {
+	path := files{}.path(t, "ledger")
+	store := func(l *sqlite.Ledger, texts ...string) {
+		for i, text := range texts {
+			say(t, l, ledgertest.NewScript(text), uint64(i)+1, text)
+		}
+	}
+	l := openLedger(t, path, sqlite.Options{})
+	store(l, "millet", "oats", "rye")
+	index(t, l)
+	require.NoError(t, l.Close())
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + end); end == "" {
+			require.NoError(t, err)
+		}
+	}
+	l = openLedger(t, path, sqlite.Options{})
+	store(l, "oats", "millet", "rye")
+	require.Zero(t, count(t, l, "millet"), "nothing is indexed yet")
+	now, err := l.Indexing(within(t))
+	require.NoError(t, err)
+	require.Equal(t, sink.Indexing{Behind: 3}, now)
+	index(t, l)
+	for _, text := range []string{"millet", "oats", "rye"} {
+		page, err := l.Search(within(t), sink.SearchQuery{Text: text, Limit: sink.MaxHits})
+		require.NoError(t, err)
+		require.Len(t, page.Hits, 1)
+		require.Equal(t, text, page.Hits[0].Snippet)
+	}
+}
+
 func TestIndexBesideReaders(t *testing.T) {
 	path := files{}.path(t, "ledger")
 	w := openLedger(t, path, sqlite.Options{})

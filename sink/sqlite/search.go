@@ -21,7 +21,7 @@ var dialect = tables.Dialect{
 	Mark: "?", Bytes: func(s string) any { return s }, Contains: `instr(%s, %s) > 0`,
 }
 
-// errNoIndex: there is no index, or none of this build, and so nothing is indexed yet.
+// errNoIndex: there is no index, or none of this build and this ledger, and so nothing is indexed yet.
 var errNoIndex = errors.New("no index")
 
 // finder makes connections that read the ledger and its index together.
@@ -118,6 +118,13 @@ func inIndex(ctx context.Context, found *sql.DB, do func(*sql.Tx) error) error {
 		return err
 	}
 	if version != indexVersion {
+		return errNoIndex
+	}
+	var fits bool
+	if err := tx.QueryRowContext(ctx, `SELECT l.id = i.ledger FROM main.ledger l, search.indexed i`).Scan(&fits); err != nil {
+		return err
+	}
+	if !fits {
 		return errNoIndex
 	}
 	return do(tx)
