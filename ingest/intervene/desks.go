@@ -3,6 +3,7 @@ package intervene
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -118,9 +119,9 @@ func (s *serving) look(ctx context.Context) error {
 		if !served[id] {
 			_ = sub.Drain() // what is on its way still comes; the connection may be gone
 			delete(s.subjects, id)
-			s.desks.close(id)
 		}
 	}
+	s.desks.keep(served)
 	return nil
 }
 
@@ -200,8 +201,9 @@ func (d *Desks) desk(id schema.Identity, captures Captures) *attended {
 	return d.desks[id]
 }
 
-func (d *Desks) close(id schema.Identity) {
+// keep closes the desks of all captures that are served no more, those too that a connection before served.
+func (d *Desks) keep(served map[schema.Identity]bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.desks, id)
+	maps.DeleteFunc(d.desks, func(id schema.Identity, _ *attended) bool { return !served[id] })
 }
