@@ -22,9 +22,9 @@ const (
 	// maxAtDesk bounds those of one capture, which are carried out one after the other: where they take long, other
 	// captures have places left.
 	maxAtDesk = 8
-	// Group is the queue group of those that may serve one capture side by side: of them one takes each
+	// group is the queue group of those that may serve one capture side by side: of them one takes each
 	// intervention.
-	Group = "steno"
+	group = "steno"
 )
 
 // Captures are the captures that one process serves, as they come and go.
@@ -109,7 +109,7 @@ func (s *serving) look(ctx context.Context) error {
 		if s.subjects[id] != nil {
 			continue
 		}
-		sub, err := s.conn.ChanQueueSubscribe(schema.InterveneSubjects(id), Group, s.came)
+		sub, err := s.conn.ChanQueueSubscribe(schema.InterveneSubjects(id), group, s.came)
 		if err != nil {
 			return err
 		}
