@@ -21,10 +21,8 @@ const (
 
 // proofs has few captures proved at a time, each once, and keeps what came of it until the capture has more.
 type proofs struct {
-	turns chan struct{} // has an entry for each that runs
-
-	mu      sync.Mutex // guards what follows
-	running map[schema.Identity]*proving
+	mu      sync.Mutex                   // guards what follows
+	running map[schema.Identity]*proving // at most maxProofs
 	kept    map[schema.Identity]kept
 }
 
@@ -34,6 +32,7 @@ type proving struct {
 	done  chan struct{} // closed when the rest is there
 	came  proved
 	err   error
+	left  bool // who had it made has gone, or had no more time: nothing is known
 }
 
 // kept is what was proved when the capture stood like that.
@@ -43,7 +42,7 @@ type kept struct {
 }
 
 func newProofs() *proofs {
-	return &proofs{turns: make(chan struct{}, maxProofs), running: map[schema.Identity]*proving{}, kept: map[schema.Identity]kept{}}
+	return &proofs{running: map[schema.Identity]*proving{}, kept: map[schema.Identity]kept{}}
 }
 
 // of proves a capture, or gives what is kept of it, or what comes of the proof that another one is waiting for;
@@ -70,9 +69,12 @@ func (p *proofs) of(ctx context.Context, id schema.Identity, by Prover) (proved,
 			return proved{}, ctx.Err()
 		case <-r.done:
 		}
-		if r.err == nil && r.stand == stand {
+		switch {
+		case r.err != nil && !r.left:
+			return proved{}, r.err
+		case r.err == nil && r.stand == stand:
 			return r.came, nil
-		} // else it was of less, or ended with its client
+		} // else it ended with its client, or was of less
 	}
 }
 
@@ -83,9 +85,7 @@ func (p *proofs) begin(id schema.Identity, stand proof.Stand) (r *proving, mine 
 	if r = p.running[id]; r != nil {
 		return r, false, nil
 	}
-	select {
-	case p.turns <- struct{}{}:
-	default:
+	if len(p.running) == maxProofs {
 		return nil, false, errProofs
 	}
 	r = &proving{stand: stand, done: make(chan struct{})}
@@ -101,11 +101,11 @@ func (p *proofs) prove(ctx context.Context, id schema.Identity, by Prover, r *pr
 		delete(p.running, id)
 		p.mu.Unlock()
 		close(r.done)
-		<-p.turns
 	}()
 	at := time.Now()
 	var report verify.Report
 	if report, r.err = by.Prove(ctx, id); r.err != nil {
+		r.left = ctx.Err() != nil
 		return
 	}
 	if r.came = conclude(&report, at); len(r.came.Findings) == 0 {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/steno-io/steno/ingest/publish"
 	"github.com/steno-io/steno/schema"
-	"github.com/steno-io/steno/schema/topology"
 )
 
 // Bounds of what waits to be appended in all outboxes together. A frame larger than the bound passes
@@ -160,7 +159,7 @@ func (o *outboxes) run(ctx context.Context, id schema.Identity, one *outbox, at 
 		if err == nil {
 			err = appender.Append(ctx, frames)
 		}
-		if err != nil && (ctx.Err() != nil || !hopeless(err)) {
+		if err != nil && (ctx.Err() != nil || !publish.Hopeless(err)) {
 			o.fail(fmt.Errorf("append to capture %s: %w", id, err))
 			return
 		}
@@ -214,11 +213,6 @@ func (o *outboxes) less(frames []schema.Frame) {
 		o.bytes -= len(frames[i].Data)
 	}
 	o.change()
-}
-
-// hopeless tells errors of one capture that no other try mends.
-func hopeless(err error) bool {
-	return errors.Is(err, publish.ErrSubject) || errors.Is(err, publish.ErrUnstorable) || errors.Is(err, topology.ErrBlob)
 }
 
 // settle waits until nothing is on its way.

@@ -3,6 +3,7 @@ package intervene
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -21,9 +22,9 @@ const (
 	// maxAtDesk bounds those of one capture, which are carried out one after the other: where they take long, other
 	// captures have places left.
 	maxAtDesk = 8
-	// Group is the queue group of those that may serve one capture side by side: of them one takes each
+	// group is the queue group of those that may serve one capture side by side: of them one takes each
 	// intervention.
-	Group = "steno"
+	group = "steno"
 )
 
 // Captures are the captures that one process serves, as they come and go.
@@ -108,7 +109,7 @@ func (s *serving) look(ctx context.Context) error {
 		if s.subjects[id] != nil {
 			continue
 		}
-		sub, err := s.conn.ChanQueueSubscribe(schema.InterveneSubjects(id), Group, s.came)
+		sub, err := s.conn.ChanQueueSubscribe(schema.InterveneSubjects(id), group, s.came)
 		if err != nil {
 			return err
 		}
@@ -118,9 +119,9 @@ func (s *serving) look(ctx context.Context) error {
 		if !served[id] {
 			_ = sub.Drain() // what is on its way still comes; the connection may be gone
 			delete(s.subjects, id)
-			s.desks.close(id)
 		}
 	}
+	s.desks.keep(served)
 	return nil
 }
 
@@ -200,8 +201,9 @@ func (d *Desks) desk(id schema.Identity, captures Captures) *attended {
 	return d.desks[id]
 }
 
-func (d *Desks) close(id schema.Identity) {
+// keep closes the desks of all captures that are served no more, those too that a connection before served.
+func (d *Desks) keep(served map[schema.Identity]bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.desks, id)
+	maps.DeleteFunc(d.desks, func(id schema.Identity, _ *attended) bool { return !served[id] })
 }

@@ -153,6 +153,38 @@ func TestASlowConversationLeavesRoomForOthers(t *testing.T) {
 	require.Equal(t, schema.Applied(), o)
 }
 
+// What is served no more when a connection comes again is forgotten, as it is while there is one.
+func TestCapturesThatGoBetweenTwoConnections(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	desks, h := NewDesks(), &house{targets: map[schema.Identity]*counter{}}
+	h.serve(capture)
+	asker, _ := s.Connect(t)
+	serve := func(until func() bool) {
+		conn, _ := s.Connect(t)
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- desks.Serve(ctx, conn, h) }()
+		require.Eventually(t, until, 20*time.Second, 10*time.Millisecond)
+		end()
+		require.NoError(t, <-ended)
+	}
+	remembered := func() int {
+		desks.mu.Lock()
+		defer desks.mu.Unlock()
+		return len(desks.desks)
+	}
+	serve(func() bool {
+		ctx, done := context.WithTimeout(t.Context(), time.Second)
+		defer done()
+		_, err := Send(ctx, asker, capture, "miller", cancel("1", ""))
+		return err == nil
+	})
+	require.Equal(t, 1, remembered(), "it may go on over the next connection")
+	h.serve()
+	serve(func() bool { return remembered() == 0 })
+}
+
 func TestDesksWithoutAConnection(t *testing.T) {
 	t.Parallel()
 	conn, err := nats.Connect(natstest.Start(t).URL())

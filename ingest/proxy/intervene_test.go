@@ -421,6 +421,28 @@ func TestTheEndOfCalls(t *testing.T) {
 	require.Equal(t, schema.Stale("it was sent, and no answer came, so whether it was done is not known: the proxy was stopped"), <-outcome)
 }
 
+// What the end meets before it has gone out was not sent, and nobody is told that it was.
+func TestTheEndOfACallThatIsNotSentYet(t *testing.T) {
+	m, b := startMill(t), newBook(t)
+	p := start(t, b, m.URL, func(o *Options) { o.Grace, o.Answer = time.Hour, time.Hour })
+	converse(t, p, "/", sending)
+	require.NoError(t, p.reading.Acquire(t.Context(), p.room)) // others' requests are being read
+	defer p.reading.Release(p.room)
+	outcome := make(chan schema.Outcome, 1)
+	go func() {
+		outcome <- p.Intervene(context.Background(), p.Tasks()[0], injects("i", strings.Repeat("x", smallBody)))
+	}()
+	require.Eventually(t, func() bool {
+		p.own.running.mu.Lock()
+		defer p.own.running.mu.Unlock()
+		return p.own.running.n == 1
+	}, 10*time.Second, time.Millisecond)
+	p.Hurry()
+	p.EndCalls()
+	require.Regexp(t, "^nothing was sent: .*the proxy was stopped", (<-outcome).Detail)
+	require.Equal(t, sending, m.last().body)
+}
+
 // However close a cancel is to the natural end, its outcome is one of the three, and the record is whole.
 func TestACancelRacesTheEnd(t *testing.T) {
 	var mu sync.Mutex

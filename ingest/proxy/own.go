@@ -146,10 +146,8 @@ func (c *call) judge() schema.Outcome {
 	switch {
 	case c.unsent != nil:
 		return schema.Stale("nothing was sent: %v", c.unsent)
-	case !c.said:
+	case !x.forwarded:
 		return schema.Stale("nothing was sent: %s", x.broken)
-	case x.unkept != nil && !x.forwarded:
-		return schema.Stale("nothing was sent: %v", x.unkept)
 	case !x.answered && errors.As(x.missed, &call) && call.Op == "dial":
 		return schema.Stale("nothing was sent: the peer cannot be reached: %s", x.broken)
 	case !x.answered:

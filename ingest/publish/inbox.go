@@ -51,9 +51,8 @@ func (b *inbox) leave() {
 // ask publishes a message and gives the sequence that its answer names, which is behind that of the
 // fence.
 func (b *inbox) ask(ctx context.Context, m *nats.Msg, fence uint64) (uint64, error) {
-	select {
-	case <-b.lost: // and came again, before this message
-	default:
+	for len(b.lost) > 0 { // it came again before this message, each time
+		<-b.lost
 	}
 	m.Reply = b.subject
 	if err := b.conn.PublishMsg(m); err != nil {

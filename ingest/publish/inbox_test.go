@@ -64,6 +64,23 @@ func TestAnAnswerToldTwiceIsPassedOver(t *testing.T) {
 	require.Equal(t, uint64(9), seq)
 }
 
+// However often the connection was lost before a message, its own answer counts.
+func TestWhatWasLostBeforeAMessageIsNotItsAnswer(t *testing.T) {
+	r := newRig(t)
+	asked, err := r.JS.Conn().Subscribe("stray", func(m *nats.Msg) { _ = m.Respond([]byte(`{"stream":"STENO_RAW","seq":9}`)) })
+	require.NoError(t, err)
+	defer asked.Unsubscribe() //nolint:errcheck // the connection goes with the test
+	b, err := openInbox(r.JS.Conn())
+	require.NoError(t, err)
+	defer b.leave()
+	for range cap(b.lost) {
+		b.lost <- nats.RECONNECTING
+	}
+	seq, err := b.ask(deadline(t), nats.NewMsg("stray"), 7)
+	require.NoError(t, err)
+	require.Equal(t, uint64(9), seq)
+}
+
 // After an error the late answer meets nobody, and what it would have said is read from the subject.
 func TestAnInboxIsLeftAfterAnError(t *testing.T) {
 	r := newRig(t)

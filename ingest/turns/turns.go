@@ -249,14 +249,24 @@ func (t *Turns) said(v jsontree.Value) {
 	i := slices.IndexFunc(t.prompts, func(p prompt) bool { return p.id != "" && p.id == key(id) })
 	ends := v.Get("result").Get("stopReason").Kind() == jsontree.String
 	switch {
-	case i < 0 && ends && len(t.prompts) == 1: // an answer to nothing ends the turn there is, as in a transcript
-		t.prompts = nil
+	case i < 0 && ends && t.open() == 1: // an answer to nothing ends the turn there is, as in a transcript
+		t.prompts = slices.DeleteFunc(t.prompts, func(p prompt) bool { return !p.closed })
 	case i < 0:
 	case t.version2 && !ends && v.Get("result").Present() && !t.prompts[i].closed:
 		t.prompts[i].id, t.prompts[i].accepted = "", true
 	default:
 		t.prompts = slices.Delete(t.prompts, i, i+1)
 	}
+}
+
+// open counts the prompts of sessions that are not closed: an agent may never answer those of a closed one.
+func (t *Turns) open() (n int) {
+	for _, p := range t.prompts {
+		if !p.closed {
+			n++
+		}
+	}
+	return n
 }
 
 // close ends the turns of a session that is no more.

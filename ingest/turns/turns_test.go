@@ -98,6 +98,8 @@ func TestWhichTurnIsInProgress(t *testing.T) {
 		{"version 2: opened again behind its close", []string{hello, two, works("running"), closes("5"), `{"id":5,"result":{}}`, prompts("6", s)}, "", s, ""},
 		{"version 1: closed", []string{hello, one, prompts("2", s), closes("5"), `{"id":5,"result":{}}`}, "", "", "no turn is in progress"},
 		{"version 1: closed, and answered behind it", []string{hello, one, prompts("2", s), closes("5"), `{"id":5,"result":{}}`, prompts("6", `"t"`), ends("2")}, "", `"t"`, ""},
+		{"version 1: closed and never answered, and an answer to nothing", []string{hello, one, prompts("2", s), closes("5"), `{"id":5,"result":{}}`, prompts("6", `"t"`), ends("7")}, "", "", "no turn is in progress"},
+		{"version 1: closed and never answered, and two go on", []string{hello, one, prompts("2", s), closes("5"), `{"id":5,"result":{}}`, prompts("6", `"t"`), prompts("7", `"u"`), ends("8")}, "t", `"t"`, ""},
 		{"version 2: the next one waits", []string{hello, two, prompts("2", s), works("running"), works("idle"), prompts("3", s)}, "", s, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -62,8 +62,8 @@ func ExchangeKey(exchange uuid.UUID) string { return "exchange." + exchange.Stri
 // HeldKey notes that an exchange could not be filed by what its request names.
 func HeldKey(exchange uuid.UUID) string { return "held." + exchange.String() }
 
-// InterventionKey names an intervention in a capture: who keeps it there first carries it out.
-func InterventionKey(capture schema.Identity, intervention string) string {
+// interventionKey names an intervention in a capture: who keeps it there first carries it out.
+func interventionKey(capture schema.Identity, intervention string) string {
 	return "intervention." + schema.RunOf(capture.String()+"\x00"+intervention)
 }
 
@@ -71,7 +71,7 @@ func InterventionKey(capture schema.Identity, intervention string) string {
 // this one, has it then, or will have it as long as keys of exchanges stay.
 func (k *FiledKeys) Claim(ctx context.Context, capture schema.Identity, intervention string) (mine bool, err error) {
 	claim := Filing{capture, rand.Uint64()}
-	there, err := k.Keep(ctx, InterventionKey(capture, intervention), claim)
+	there, err := k.Keep(ctx, interventionKey(capture, intervention), claim)
 	return there == claim, err
 }
 

@@ -167,9 +167,23 @@ func (c *Contents) Lend(ctx context.Context, key schema.Transcript, after uint64
 	}
 }
 
+// LetGo implements verify.Lender.
+func (c *Contents) LetGo(key schema.Transcript) {
+	if one := c.captures[key.Identity]; one != nil {
+		c.letGo(one, key.Session, one.opened(key.Session))
+	}
+}
+
 // finish lets go of a session's part that was read to its end.
 func (c *Contents) finish(one *sealed, session uint32) {
 	if l := one.opened(session); l != nil && l.next > l.last {
+		c.letGo(one, session, l)
+	}
+}
+
+// letGo lets go of a session's part; nil: none is being read.
+func (c *Contents) letGo(one *sealed, session uint32, l *lines) {
+	if l != nil {
 		c.close(l)
 		one.set(session, nil)
 	}
@@ -197,8 +211,7 @@ func (c *Contents) event(ctx context.Context, one *sealed, session uint32, numbe
 func (c *Contents) eventIn(ctx context.Context, one *sealed, session uint32, p namedPart, number uint64) (sink.Event, error) {
 	l := one.opened(session)
 	if l != nil && (l.name != p.name || number < l.next) {
-		c.close(l)
-		one.set(session, nil)
+		c.letGo(one, session, l)
 		l = nil
 	}
 	if l == nil {
@@ -235,8 +248,7 @@ func (c *Contents) damage(name string, err error) {
 func (c *Contents) Close() {
 	for _, one := range c.order {
 		for session, l := range one.open {
-			c.close(l)
-			one.set(session, nil)
+			c.letGo(one, session, l)
 		}
 	}
 	for _, u := range c.idle {

@@ -367,11 +367,7 @@ func (l *Ledger) fits(ctx context.Context, tx *sql.Tx) (bool, error) {
 	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil || version != indexVersion {
 		return false, err
 	}
-	if fits, err := l.fitsLedger(ctx, tx); !fits || err != nil {
-		return false, err
-	}
-	_, err := tx.ExecContext(ctx, missingTable) // it may be of a build that drops nothing
-	return err == nil, err
+	return l.fitsLedger(ctx, tx)
 }
 
 func (l *Ledger) makeIndex(ctx context.Context, tx *sql.Tx) error {
@@ -380,7 +376,7 @@ func (l *Ledger) makeIndex(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, indexTables+missingTable+fmt.Sprintf(`;PRAGMA user_version = %d`, indexVersion)); err != nil {
+	if _, err := tx.ExecContext(ctx, indexTables+fmt.Sprintf(`PRAGMA user_version = %d`, indexVersion)); err != nil {
 		return err
 	}
 	id, err := l.id(ctx)

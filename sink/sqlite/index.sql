@@ -26,5 +26,12 @@ CREATE TABLE unindexed (
   why TEXT    NOT NULL
 ) STRICT;
 
+-- What had been dropped from the ledger when this was made, and is not in it yet.
+CREATE TABLE missing (
+  transcript INTEGER PRIMARY KEY,
+  next       INTEGER NOT NULL,
+  last       INTEGER NOT NULL
+) STRICT;
+
 -- The words are folded already: ascii only parts them at spaces.
 CREATE VIRTUAL TABLE words USING fts5 (line, content = '', contentless_delete = 1, tokenize = 'ascii');

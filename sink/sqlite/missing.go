@@ -9,13 +9,6 @@ import (
 	"github.com/steno-io/steno/schema"
 )
 
-// missingTable is of the index: what was dropped when the index was made anew, and is not in it yet.
-const missingTable = `;CREATE TABLE IF NOT EXISTS missing (
-  transcript INTEGER PRIMARY KEY,
-  next       INTEGER NOT NULL,
-  last       INTEGER NOT NULL
-) STRICT`
-
 // firstMissing is the first id of events that were indexed without a rowid.
 const firstMissing = 1 << 62
 

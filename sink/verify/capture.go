@@ -213,7 +213,7 @@ func (p *proof) end() error {
 		if err := end(); err != nil {
 			return err
 		}
-		p.lane.giveBack(s.page)
+		s.letGo()
 		if s.head > 0 || s.given > 0 {
 			p.transcripts++
 		}

@@ -87,6 +87,18 @@ func (s *session) load(ctx context.Context, p *page, after uint64) {
 	}
 }
 
+// letGo gives back what the session has read, once nothing more of it is wanted.
+func (s *session) letGo() {
+	if s.ahead != nil { // the proof has broken off: it is read for nothing, but not any longer than that
+		s.proof.lane.giveBack(<-s.ahead)
+		s.ahead = nil
+	}
+	if lender, lent := s.proof.run.o.Ledger.(Lender); lent {
+		lender.LetGo(s.key)
+	}
+	s.proof.lane.giveBack(s.page)
+}
+
 // keep copies lent bytes to where they are good for as long as the page is.
 func (p *page) keep(lent []byte) []byte {
 	from := len(p.room)

@@ -61,6 +61,8 @@ type Ledger interface {
 type Lender interface {
 	// Lend is Ledger.Events, but that the bytes of an event are good only until the next one is asked for.
 	Lend(ctx context.Context, key schema.Transcript, after uint64, limit int) iter.Seq2[sink.Event, error]
+	// LetGo says that no more of a transcript is read, which may not have been read to its end.
+	LetGo(key schema.Transcript)
 }
 
 // Fold is the fold of one capture.

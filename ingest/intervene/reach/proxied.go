@@ -13,9 +13,6 @@ import (
 	"github.com/steno-io/steno/schema"
 )
 
-// maxFiled bounds the tasks whose captures are remembered; the bucket knows them all.
-const maxFiled = 4096
-
 // Calls are what a proxy knows of its peer's tasks, and can do to them.
 type Calls interface {
 	Tasks() []proxy.Task
@@ -40,8 +37,8 @@ type Proxied struct {
 	Claim func(ctx context.Context, id schema.Identity, intervention string) (mine bool, err error)
 
 	mu    sync.Mutex
-	filed map[string]schema.Identity
-	done  map[schema.Identity]bool // captures in which something was done here
+	filed map[string]schema.Identity // of tasks that the proxy remembers
+	done  map[schema.Identity]bool   // captures in which something was done here
 }
 
 var _ intervene.Captures = (*Proxied)(nil)
@@ -51,7 +48,9 @@ var _ intervene.Captures = (*Proxied)(nil)
 // whose tasks have ended would take what is meant for one that goes on at another proxy.
 func (p *Proxied) Served(ctx context.Context) (list []schema.Identity, err error) {
 	served, known := map[schema.Identity]bool{}, map[schema.Identity]bool{}
-	for _, t := range p.Calls.Tasks() {
+	tasks := p.Calls.Tasks()
+	p.forget(tasks)
+	for _, t := range tasks {
 		id, ok, err := p.capture(ctx, t)
 		if err != nil {
 			return nil, err
@@ -69,6 +68,18 @@ func (p *Proxied) Served(ctx context.Context) (list []schema.Identity, err error
 	defer p.mu.Unlock()
 	maps.DeleteFunc(p.done, func(id schema.Identity, _ bool) bool { return !known[id] })
 	return list, nil
+}
+
+// forget forgets where tasks are that the proxy does not remember any more, and no others: an intervention may come at
+// any time.
+func (p *Proxied) forget(remembered []proxy.Task) {
+	there := make(map[string]bool, len(remembered))
+	for _, t := range remembered {
+		there[t.ID] = true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.filed, func(task string, _ schema.Identity) bool { return !there[task] })
 }
 
 // acted reports whether something was done in a capture.
@@ -101,7 +112,7 @@ func (p *Proxied) capture(ctx context.Context, t proxy.Task) (id schema.Identity
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.filed == nil || len(p.filed) >= maxFiled {
+	if p.filed == nil {
 		p.filed = map[string]schema.Identity{}
 	}
 	p.filed[t.ID] = id

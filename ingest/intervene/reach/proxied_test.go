@@ -3,6 +3,7 @@ package reach
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -121,4 +122,34 @@ func TestAConversationThatGoesOnElsewhere(t *testing.T) {
 	p.tasks = nil
 	require.Empty(t, served())
 	require.Empty(t, r.done)
+}
+
+// However many tasks there were, where those are that are remembered stays known, also while it is looked where others
+// are; the rest is forgotten.
+func TestWhereTasksAreIsKnownAsLongAsTheyAre(t *testing.T) {
+	t.Parallel()
+	capture := schema.Identity{Namespace: "default", Workflow: "mill", Run: "r", Attempt: 1}
+	p := &tapped{ch: make(chan proxy.Task, 1)}
+	r := &Proxied{
+		Calls: p, Peer: "mill",
+		Claim: func(context.Context, schema.Identity, string) (bool, error) { return true, nil },
+	}
+	looked := 0
+	r.Filed = func(context.Context, string) (schema.Identity, bool, error) {
+		if looked++; looked > 1 { // one after the other, and an intervention may come between two
+			require.NotEmpty(t, r.Target(capture).Supported())
+		}
+		return capture, true, nil
+	}
+	stays := proxy.Task{ID: "stays", Open: true}
+	for n := range 50 {
+		p.tasks = []proxy.Task{stays}
+		for i := range 100 {
+			p.tasks = append(p.tasks, proxy.Task{ID: fmt.Sprint(n, "-", i), Open: true})
+		}
+		_, err := r.Served(t.Context())
+		require.NoError(t, err)
+	}
+	require.Equal(t, schema.Applied(), r.Target(capture).Deliver(t.Context(), cancel("1", "stays")))
+	require.Equal(t, len(p.tasks), len(r.filed))
 }
