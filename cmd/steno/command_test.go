@@ -40,8 +40,10 @@ func TestMain(m *testing.M) {
 // gives the output and the exit code. What is to be killed or sent a signal is started by stenoCommand.
 func steno(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(t.Context()) // without a deadline, as a command's: with one the client library sets none of its own
+	defer cancel(nil)
+	late := time.AfterFunc(3*time.Minute, func() { cancel(context.DeadlineExceeded) })
+	defer late.Stop()
 	in, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	defer in.Close() //nolint:errcheck // nothing was written to it

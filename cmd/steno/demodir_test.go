@@ -61,7 +61,7 @@ func TestADemoTouchesNoDirectoryOfOthers(t *testing.T) {
 func TestTwoDemosAtOnce(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "d")
 	t.Setenv("STENO_DATA", data)
-	kept := stenoCommand(t.Context(), "demo", "--keep", "--speed", "0")
+	kept := stenoCommand(t.Context(), "demo", "--keep", "--listen", "127.0.0.1:0", "--speed", "0") // 7070 may be another's
 	require.NoError(t, kept.Start())
 	require.Eventually(t, func() bool {
 		dirs, err := filepath.Glob(data + "-demo/*/holder.json")

@@ -247,17 +247,23 @@ func (a *app) intervened(ctx context.Context, command string, conn *nats.Conn, k
 	return errors.Join(err, notApplied(ctx, command, conn, key, by, o))
 }
 
-// sendIntervention sends it. Nobody may be there yet to take it, where a conversation is open.
+// sendIntervention sends it. Nobody may be there yet to take it, where a conversation is open. Where the connection is
+// lost the answer is lost with it, as when a directory's holder changes: it is sent again under its id, which is done
+// once.
 func sendIntervention(ctx context.Context, conn *nats.Conn, id schema.Identity, by string, i schema.Intervention, isOpen bool) (schema.Outcome, error) {
+	sent := false // and perhaps taken
 	for began := time.Now(); ; {
-		o, err := intervene.Send(ctx, conn, id, by, i)
-		if !errors.Is(err, intervene.ErrNobody) {
+		o, lost, err := sendUntilLost(ctx, conn, id, by, i)
+		switch {
+		case lost:
+			sent = true
+		case isAny(err, nats.ErrReconnectBufExceeded, nats.ErrDisconnected): // it was not
+		case !errors.Is(err, intervene.ErrNobody):
 			return o, err
-		}
-		if !isOpen {
+		case sent: // whoever took it may come back, and knows what became of it
+		case !isOpen:
 			return schema.Stale("it has ended, and %v", intervene.ErrNobody), nil
-		}
-		if time.Since(began) > tapWithin {
+		case time.Since(began) > tapWithin:
 			return schema.Stale("%v", intervene.ErrNobody), nil
 		}
 		select {
@@ -266,6 +272,21 @@ func sendIntervention(ctx context.Context, conn *nats.Conn, id schema.Identity, 
 		case <-time.After(raceEvery):
 		}
 	}
+}
+
+// sendUntilLost sends it once, and waits for the answer no longer than the connection lasts.
+func sendUntilLost(ctx context.Context, conn *nats.Conn, id schema.Identity, by string, i schema.Intervention) (o schema.Outcome, lost bool, err error) {
+	gone := conn.StatusChanged(nats.RECONNECTING)
+	defer conn.RemoveStatusListener(gone)
+	sending, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go func() { // RemoveStatusListener ends it
+		if _, ok := <-gone; ok {
+			stop(nats.ErrDisconnected)
+		}
+	}()
+	o, err = intervene.Send(sending, conn, id, by, i)
+	return o, err != nil && ctx.Err() == nil && sending.Err() != nil, err
 }
 
 // notApplied is why an intervention had no effect; nil if it had.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
@@ -66,7 +65,7 @@ func (a *app) up(ctx context.Context, f *consoleFlags, k *keepFlags) error {
 	if err != nil {
 		return err
 	}
-	h, err := a.takeOver(ctx, options)
+	h, err := holder.TakeOver(ctx, options)
 	if err != nil {
 		if l != nil {
 			err = errors.Join(err, l.Close())
@@ -99,38 +98,4 @@ func (a *app) upWithConsole(ctx context.Context, h *holder.Holder, l net.Listene
 	}
 	stop()
 	return errors.Join(err, <-held)
-}
-
-// takeOver takes the directory, asking a command that holds it to hand it over.
-func (a *app) takeOver(ctx context.Context, o holder.Options) (*holder.Holder, error) {
-	deadline := time.Now().Add(holder.Patience)
-	for {
-		h, err := holder.Acquire(ctx, o)
-		if !errors.Is(err, holder.ErrHeld) || time.Now().After(deadline) {
-			return h, err
-		}
-		if address, err := o.Dir.ReadAddress(); err == nil && address.Kind == holder.Up && address.Answers() {
-			return nil, fmt.Errorf("%w: steno up runs there already (process %d)", holder.ErrHeld, address.PID)
-		}
-		a.askToHandOver(ctx, o.Dir)
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
-
-// askToHandOver may fail: the holder is just starting or ending, and is asked again.
-func (a *app) askToHandOver(ctx context.Context, dir holder.Dir) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	client, err := dir.Connect(ctx, "steno up")
-	if err == nil {
-		defer client.Close()
-		err = client.HandOver(ctx)
-	}
-	if err != nil {
-		a.log.Debug().Err(err).Msg("ask the holder to hand over")
-	}
 }

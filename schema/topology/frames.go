@@ -51,9 +51,10 @@ func (s Frames) Frames(ctx context.Context, id schema.Identity, first uint64) it
 	}
 }
 
-// Head is the number of the capture's last frame, 0 if there is none.
+// Head is the number of the capture's last frame, 0 if there is none. As Frames, it waits for a connection that is
+// away.
 func (s Frames) Head(ctx context.Context, id schema.Identity) (uint64, error) {
-	m, ok, err := Last(ctx, s.JS, Raw, schema.RawSubject(id, s.Partitions))
+	m, ok, err := lastPatiently(ctx, s.JS, Raw, schema.RawSubject(id, s.Partitions))
 	if err != nil || !ok {
 		return 0, err
 	}
@@ -69,8 +70,12 @@ func (s Frames) seek(ctx context.Context, id schema.Identity, number uint64) (se
 	if number <= 1 {
 		return 1, true, nil
 	}
-	return Seek(ctx, s.JS, Raw, schema.RawSubject(id, s.Partitions), func(m Message) (bool, error) {
-		f, err := schema.FrameFromHeader(m.Header, nil)
-		return err != nil || f.Seq >= number, nil // what is no frame, and what is behind it, is given to who reads on
+	err = patiently(ctx, func() (err error) {
+		seq, ok, err = Seek(ctx, s.JS, Raw, schema.RawSubject(id, s.Partitions), func(m Message) (bool, error) {
+			f, err := schema.FrameFromHeader(m.Header, nil)
+			return err != nil || f.Seq >= number, nil // what is no frame, and what is behind it, is given to who reads on
+		})
+		return err
 	})
+	return seq, ok, err
 }

@@ -58,18 +58,26 @@ func read(ctx context.Context, js jetstream.JetStream, stream, subject string, f
 	}
 }
 
-// lastPatiently is Last for a reader, who outlives a lost connection here as well as behind it: it asks again
-// until there is one, for half a minute.
+// lastPatiently is Last for a reader, who outlives a lost connection here as well as behind it.
 func lastPatiently(ctx context.Context, js jetstream.JetStream, stream, subject string) (m Message, ok bool, err error) {
-	for began := time.Now(); ; {
+	err = patiently(ctx, func() (err error) {
 		m, ok, err = Last(ctx, js, stream, subject)
+		return err
+	})
+	return m, ok, err
+}
+
+// patiently asks again while there is no connection, for half a minute.
+func patiently(ctx context.Context, ask func() error) error {
+	for began := time.Now(); ; {
+		err := ask()
 		away := errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, nats.ErrDisconnected)
 		if !away || time.Since(began) > stallAfter {
-			return m, ok, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return Message{}, false, ctx.Err()
+			return ctx.Err()
 		case <-time.After(firstRetry):
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/schema/natstest"
 	"github.com/steno-io/steno/schema/topology"
 )
@@ -161,7 +162,8 @@ func TestReadAcrossARestart(t *testing.T) {
 	require.Equal(t, n, read)
 }
 
-// A reader that keeps nothing for a server which is away, as one of a data directory, waits for the next one.
+// A reader that keeps nothing for a server which is away, as one of a data directory, waits for the next one,
+// whatever of a capture it asks for first.
 func TestReadBeginsWhileTheServerIsAway(t *testing.T) {
 	s := natstest.Start(t)
 	fill(t, s.JS, 3, subjectA)
@@ -177,10 +179,36 @@ func TestReadBeginsWhileTheServerIsAway(t *testing.T) {
 	<-away
 	_, _, err = topology.Last(deadline(t), js, topology.Raw, subjectA)
 	require.ErrorIs(t, err, nats.ErrReconnectBufExceeded)
+
 	read := make(chan []string)
 	go func() { read <- texts(t, js, subjectA, 1) }()
+	none := schema.Identity{Namespace: "n", Workflow: "w", Run: "none", Attempt: 1}
+	frames := topology.Frames{JS: js, Partitions: schema.Partitions}
+	asks := map[string]func(context.Context) error{
+		"head": func(ctx context.Context) error {
+			_, err := frames.Head(ctx, none)
+			return err
+		},
+		"frames from the second one": func(ctx context.Context) (err error) {
+			for _, err = range frames.Frames(ctx, none, 2) {
+			}
+			return err
+		},
+		"what was given back": func(ctx context.Context) error {
+			_, err := topology.ReadReturned(ctx, js, none)
+			return err
+		},
+	}
+	for what, ask := range asks {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		require.ErrorIs(t, ask(ctx), context.DeadlineExceeded, what)
+		cancel()
+	}
 	s.Restart(t)
 	require.Equal(t, []string{"a:1@1", "a:2@2", "a:3@3"}, <-read)
+	for what, ask := range asks {
+		require.NoError(t, ask(deadline(t)), what)
+	}
 }
 
 func TestLast(t *testing.T) {

@@ -34,9 +34,9 @@ const kvOperation = "KV-Operation"
 func returnedKey(id schema.Identity) string { return returnedPrefix + id.Subject() }
 
 // ReadReturned reads from the leader what of a capture was given back; the zero value if nothing was, but for
-// the revision where the key was deleted.
+// the revision where the key was deleted. It waits for a connection that is away, for half a minute.
 func ReadReturned(ctx context.Context, js jetstream.JetStream, id schema.Identity) (Returned, error) {
-	m, ok, err := Last(ctx, js, ParkedStream, ParkedSubject(returnedKey(id)))
+	m, ok, err := lastPatiently(ctx, js, ParkedStream, ParkedSubject(returnedKey(id)))
 	if err != nil || !ok {
 		return Returned{}, err
 	}

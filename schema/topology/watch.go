@@ -9,6 +9,18 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// Bucket opens a bucket of keys. The client library waits for the server's answer for as long as ctx lasts: Bucket
+// ends after 5 s, with an error that wraps context.DeadlineExceeded, for the server may have gone meanwhile.
+func Bucket(ctx context.Context, js jetstream.JetStream, name string) (jetstream.KeyValue, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	kv, err := js.KeyValue(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", name, err)
+	}
+	return kv, nil
+}
+
 // Watch watches keys of a bucket until Stop, or ctx's end. The client library waits for the server to take a
 // watch for as long as ctx lasts, and hears nothing if the server went meanwhile: Watch ends after 5 s then, with
 // an error that wraps context.DeadlineExceeded.

@@ -54,6 +54,21 @@ func TestApplyAsksAgainWithinItsContext(t *testing.T) {
 	require.Greater(t, asked.Load(), int64(1))
 }
 
+// So may the server go away that was asked for a bucket.
+func TestABucketThatNobodyAnswersForIsGivenUp(t *testing.T) {
+	t.Parallel()
+	ctx := deadline(t)
+	s := natstest.Start(t)
+	var asked atomic.Int64
+	js := lossy(t, s, func(subject string) bool { return strings.Contains(subject, ".STREAM.INFO.") && asked.Add(1) == 1 })
+	_, err := topology.Bucket(ctx, js, topology.Parked)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorContains(t, err, topology.Parked)
+	require.NoError(t, ctx.Err())
+	_, err = topology.Bucket(ctx, js, topology.Parked)
+	require.NoError(t, err)
+}
+
 func TestAWatchThatNobodyAnswersEnds(t *testing.T) {
 	t.Parallel()
 	ctx := deadline(t)

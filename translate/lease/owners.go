@@ -40,7 +40,7 @@ func workerOf(value string) string {
 func subject(key string) string { return "$KV." + topology.Leases + "." + key }
 
 func owners(ctx context.Context, js jetstream.JetStream) (map[uint32]string, error) {
-	kv, err := js.KeyValue(ctx, topology.Leases)
+	kv, err := topology.Bucket(ctx, js, topology.Leases)
 	if err != nil {
 		return nil, err
 	}

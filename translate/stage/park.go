@@ -80,9 +80,9 @@ const identityKeys = "*.*.*.*.*"
 
 // ListParked lists the parked captures by identity. Other keys of the bucket are left out.
 func ListParked(ctx context.Context, js jetstream.JetStream) ([]ParkedCapture, error) {
-	kv, err := js.KeyValue(ctx, topology.Parked)
+	kv, err := topology.Bucket(ctx, js, topology.Parked)
 	if err != nil {
-		return nil, fmt.Errorf("list parked captures: bucket %s: %w", topology.Parked, err)
+		return nil, fmt.Errorf("list parked captures: %w", err)
 	}
 	var out []ParkedCapture
 	for entry, err := range topology.Entries(ctx, kv, identityKeys) {

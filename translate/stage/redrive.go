@@ -42,7 +42,7 @@ func Redrive(ctx context.Context, js jetstream.JetStream, p ParkedCapture) (revi
 // again. An error wraps ctx's if nobody has answered by then; the request stands all the same.
 func AwaitRedrive(ctx context.Context, js jetstream.JetStream, id schema.Identity, revision uint64) (again *Parked, err error) {
 	fail := func(err error) error { return fmt.Errorf("wait for %s to be folded again: %w", id, err) }
-	kv, err := js.KeyValue(ctx, topology.Parked)
+	kv, err := topology.Bucket(ctx, js, topology.Parked)
 	if err != nil {
 		return nil, fail(err)
 	}

@@ -2,6 +2,7 @@
 // by which every other command of that directory reaches them.
 //
 //	<data>/lock          whoever has the flock on it is the holder
+//	<data>/up            the up that waits to be the next holder has the flock on it
 //	<data>/holder.json   the holder's address while there is one, or word that a command has left
 //	<data>/token         what a connection to the holder shows
 //	<data>/push.key      what proxies make their push URLs with
@@ -20,6 +21,7 @@ type Dir string
 
 // The directory's places.
 func (d Dir) lock() string    { return filepath.Join(string(d), "lock") }
+func (d Dir) turn() string    { return filepath.Join(string(d), "up") }
 func (d Dir) address() string { return filepath.Join(string(d), "holder.json") }
 func (d Dir) token() string   { return filepath.Join(string(d), "token") }
 func (d Dir) pushKey() string { return filepath.Join(string(d), "push.key") }

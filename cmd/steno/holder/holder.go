@@ -63,8 +63,14 @@ type Holder struct {
 var errHandOver = errors.New("handed over")
 
 // Acquire takes the directory's lock, starts the embedded server, and writes its address; the error
-// wraps ErrHeld if another process holds the directory. Run must follow: it gives everything back.
+// wraps ErrHeld if another process holds the directory, or if a command wants what an up waits for. Run must
+// follow: it gives everything back.
 func Acquire(ctx context.Context, o Options) (*Holder, error) {
+	if o.Kind == Command {
+		if err := o.Dir.noTurn(); err != nil {
+			return nil, err
+		}
+	}
 	l, err := o.Dir.take()
 	if err != nil {
 		return nil, err
