@@ -10,6 +10,7 @@ import { breathe, Slice } from './turns.js'
 const atOnce = 1500 // events that are read before anything is shown, where the reader wants the end
 const page = 500
 const first = 300 // events of the fold that is shown first
+const between = 100 // ms between two looks at how far the reading is
 const readable = 1500 // ms that a lag is shown at least
 
 export class Model {
@@ -25,6 +26,7 @@ export class Model {
     this.seen = 0 // number of the last event
     this.head = 0
     this.complete = false
+    this.told = -Infinity // when it was last said that more was read
     this.connection = 'connecting'
     this.lag = null
     this.lagged = 0 // when it came
@@ -117,14 +119,22 @@ export class Model {
       this.loaded = e.store_seq
       if (this.loaded > this.seen) this.seen = this.loaded
       if (now.isOver) {
-        if (this.behind === null) this.changed()
+        if (this.behind === null) this.more()
         await breathe()
         this.signal.throwIfAborted()
         now.begin()
       }
     }
-    this.changed()
+    this.more()
     return n
+  }
+
+  // more says that more was read, as often as a reader sees it go on: each time there is much to lay out and to draw.
+  more() {
+    const now = performance.now()
+    if (this.loaded < this.head && now - this.told < between) return
+    this.told = now
+    this.changed()
   }
 
   // swap shows the fold that has everything in the place of the one that was shown first.

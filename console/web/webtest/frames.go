@@ -3,6 +3,7 @@ package webtest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -68,7 +69,20 @@ func spread(all []float64) string {
 	return fmt.Sprintf("p50 %.1f, p99 %.1f, at most %.1f ms, %d above 50 ms", at(all, 0.5), at(all, 0.99), at(all, 1), above(all, 50))
 }
 
+// late says when the frames came that had more than 50 ms before them.
+func late(gaps []float64) string {
+	var out strings.Builder
+	at := 0.0
+	for _, gap := range gaps {
+		if at += gap; gap > 50 {
+			fmt.Fprintf(&out, ", %.0f at %.2f s", gap, at/1000)
+		}
+	}
+	return out.String()
+}
+
 // String says it in a line.
 func (f Frames) String() string {
-	return fmt.Sprintf("%d frames in %.1f s, one from the next %s; %d long tasks", len(f.Gaps), f.Took.Seconds(), spread(f.Gaps), len(f.Tasks))
+	return fmt.Sprintf("%d frames in %.1f s, one from the next %s; %d long tasks%s",
+		len(f.Gaps), f.Took.Seconds(), spread(f.Gaps), len(f.Tasks), late(f.Gaps))
 }
