@@ -60,8 +60,10 @@ func (d Dir) flock(path string, flags, how int) (*lock, error) {
 	return nil, fmt.Errorf("lock data directory %s: %w", d, err)
 }
 
+// release unlocks before it closes: a child that this process has just forked has the open file, too, until it runs
+// its own program, and would keep the lock as long.
 func (l *lock) release() error {
-	if err := l.file.Close(); err != nil {
+	if err := errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close()); err != nil {
 		return fmt.Errorf("release lock of data directory: %w", err)
 	}
 	return nil

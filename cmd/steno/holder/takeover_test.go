@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // Commands without an answer want the directory as soon as it is free. They leave it to an up that waits.
@@ -55,4 +56,18 @@ func TestTheTurnOfAnUpEnds(t *testing.T) {
 	require.ErrorIs(t, err, ErrHeld)
 	require.NoError(t, turn.release())
 	start(t, options(t, dir, Command)).end(t)
+}
+
+// Between fork and exec a child shares the lock's open file, as a duplicate does.
+func TestTheLockEndsThoughAChildHasItsFile(t *testing.T) {
+	dir := Dir(t.TempDir())
+	first, err := dir.take()
+	require.NoError(t, err)
+	child, err := unix.Dup(int(first.file.Fd()))
+	require.NoError(t, err)
+	defer unix.Close(child) //nolint:errcheck // nothing was written to it
+	require.NoError(t, first.release())
+	second, err := dir.take()
+	require.NoError(t, err)
+	require.NoError(t, second.release())
 }
