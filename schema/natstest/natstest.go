@@ -121,9 +121,12 @@ func (s *Server) Stop() {
 }
 
 // Restart stops the server, if it runs, and starts it on the same store and address. Connections
-// come back by themselves; consumers in memory and open batches are gone.
+// come back by themselves, and NC is back: what was written to one that has not heard of the server's end is never
+// answered. Consumers in memory and open batches are gone.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
+	before := s.NC.Stats().Reconnects // while the server is stopped there is none
 	s.Stop()
 	s.up(t)
+	require.Eventually(t, func() bool { return s.NC.IsClosed() || s.NC.Stats().Reconnects > before }, within, time.Millisecond)
 }
