@@ -234,7 +234,7 @@ func (a *app) intervened(ctx context.Context, command string, conn *nats.Conn, k
 	defer done()
 	o, err := sendIntervention(ctx, conn, key.Identity, by, i, isOpen)
 	switch {
-	case errors.Is(err, intervene.ErrUnanswered):
+	case errors.Is(err, intervene.ErrUnanswered), errors.Is(err, intervene.ErrBusy):
 		return &exitError{exitUnavailable, fmt.Errorf("%s %s: %w (again: --id %s)", command, key, err, i.ID)}
 	case err != nil:
 		return fmt.Errorf("%s %s: %w", command, key, err)
