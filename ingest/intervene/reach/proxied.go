@@ -155,7 +155,7 @@ func (c conversation) Deliver(ctx context.Context, i schema.Intervention) schema
 	open, seen := c.tasks(i.Session)
 	switch {
 	case len(open) == 0 && i.Session != "" && !seen:
-		return schema.Stale("task %q was not seen here in this conversation", i.Session)
+		return schema.Stale("task %s was not seen here in this conversation", schema.Quoted(i.Session))
 	case len(open) == 0:
 		return schema.Stale("no task is in progress")
 	case len(open) > 1 && i.Kind.Kind == schema.PrimitiveInject:
