@@ -145,6 +145,8 @@ type Outcome struct {
 	Outcome   string        `json:"outcome"`
 	Primitive *PrimitiveTag `json:"primitive,omitempty"` // of CapabilityNotSupported
 	Detail    string        `json:"detail,omitempty"`    // of StaleTarget
+	// Unknown is of a StaleTarget that may have been done all the same: nobody knows, or who answers does not.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // PrimitiveTag is a primitive as it stands in answers.
@@ -169,6 +171,13 @@ const (
 // Stale is the outcome of what came too late, or for what is not there. A detail that is too long is cut.
 func Stale(format string, args ...any) Outcome {
 	return Outcome{Outcome: OutcomeStale, Detail: cut(fmt.Sprintf(format, args...), maxDetail)}
+}
+
+// Unsure is the StaleTarget of what may have been done, by this try or by one before it.
+func Unsure(format string, args ...any) Outcome {
+	o := Stale(format, args...)
+	o.Unknown = true
+	return o
 }
 
 // Quoted is a text of an intervention as an error or a detail quotes it, between quotation marks: of a long one its

@@ -232,7 +232,7 @@ func (a *app) interveneOn(ctx context.Context, command, text string, f *interven
 func (a *app) intervened(ctx context.Context, command string, conn *nats.Conn, key schema.Transcript, isOpen bool, by string, f *interveneFlags, i schema.Intervention) error {
 	ctx, done := context.WithTimeout(ctx, interveneWithin)
 	defer done()
-	o, err := sendIntervention(ctx, conn, key.Identity, by, i, isOpen)
+	o, err := sendIntervention(ctx, conn, key.Identity, by, i, isOpen, f.id != "")
 	switch {
 	case errors.Is(err, intervene.ErrUnanswered), errors.Is(err, intervene.ErrBusy):
 		return &exitError{exitUnavailable, fmt.Errorf("%s %s: %w (again: --id %s)", command, key, err, i.ID)}
@@ -248,17 +248,26 @@ func (a *app) intervened(ctx context.Context, command string, conn *nats.Conn, k
 }
 
 // sendIntervention sends it. Nobody may be there yet to take it, where a conversation is open.
-func sendIntervention(ctx context.Context, conn *nats.Conn, id schema.Identity, by string, i schema.Intervention, isOpen bool) (schema.Outcome, error) {
+//
+// Under an id that was given it may have come before, to whoever is there no more: that nobody is there now says nothing
+// of that.
+func sendIntervention(ctx context.Context, conn *nats.Conn, id schema.Identity, by string, i schema.Intervention, isOpen, again bool) (schema.Outcome, error) {
+	nobody := schema.Stale
+	if again {
+		nobody = func(format string, args ...any) schema.Outcome {
+			return schema.Unsure(format+"; an earlier try under its id may have been applied", args...)
+		}
+	}
 	for began := time.Now(); ; {
 		o, err := intervene.Send(ctx, conn, id, by, i)
 		if !errors.Is(err, intervene.ErrNobody) {
 			return o, err
 		}
 		if !isOpen {
-			return schema.Stale("it has ended, and %v", intervene.ErrNobody), nil
+			return nobody("it has ended, and %v", intervene.ErrNobody), nil
 		}
 		if time.Since(began) > tapWithin {
-			return schema.Stale("%v", intervene.ErrNobody), nil
+			return nobody("%v", intervene.ErrNobody), nil
 		}
 		select {
 		case <-ctx.Done():
@@ -279,6 +288,10 @@ func notApplied(ctx context.Context, command string, conn *nats.Conn, key schema
 			can += "; what it delivers now: " + c.Labels()
 		}
 		return &exitError{exitRuntime, fmt.Errorf("%s %s: not supported: %s", command, key, can)}
+	}
+	if o.Unknown {
+		return &exitError{exitRuntime, fmt.Errorf("%s %s: unknown whether it was applied: %s (look at the transcript before you try anew: steno show %s)",
+			command, key, o.Detail, key)}
 	}
 	return &exitError{exitRuntime, fmt.Errorf("%s %s: not applied: %s", command, key, o.Detail)}
 }

@@ -176,7 +176,7 @@ func (gone) Supported() []schema.Primitive { return nil }
 
 // Deliver implements Target.
 func (gone) Deliver(context.Context, schema.Intervention) schema.Outcome {
-	return schema.Stale("whoever takes interventions for it is about to leave")
+	return schema.Unsure("whoever takes interventions for it is about to leave")
 }
 
 // refuse answers what comes too late.
