@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -90,7 +91,7 @@ type Decision struct {
 // Validate reports the first part that is outside its closed set or range.
 func (i *Intervention) Validate() error {
 	if !IsToken(i.ID) {
-		return fmt.Errorf("check intervention: id %q: want 1 to %d characters of [A-Za-z0-9_-]", i.ID, MaxToken)
+		return fmt.Errorf("check intervention: id %s: want 1 to %d characters of [A-Za-z0-9_-]", Quoted(i.ID), MaxToken)
 	}
 	k := &i.Kind
 	for _, text := range []string{i.Session, k.Text, k.Reason, k.CallID, k.Request, k.Note} {
@@ -112,7 +113,7 @@ func (k *InterventionKind) check() error {
 			return errors.New("text: what is to be said?")
 		}
 		if p := k.Priority; p != nil && p.Priority != PriorityNormal && p.Priority != PriorityInterrupt {
-			return fmt.Errorf("priority %q: want Normal or Interrupt", p.Priority)
+			return fmt.Errorf("priority %s: want Normal or Interrupt", Quoted(p.Priority))
 		}
 	case PrimitivePause:
 		if k.Paused == nil {
@@ -127,7 +128,7 @@ func (k *InterventionKind) check() error {
 			return errors.New("decision: want Approve or Deny")
 		}
 	default:
-		return fmt.Errorf("unknown kind %q", k.Kind)
+		return fmt.Errorf("unknown kind %s", Quoted(string(k.Kind)))
 	}
 	return nil
 }
@@ -144,6 +145,8 @@ type Outcome struct {
 	Outcome   string        `json:"outcome"`
 	Primitive *PrimitiveTag `json:"primitive,omitempty"` // of CapabilityNotSupported
 	Detail    string        `json:"detail,omitempty"`    // of StaleTarget
+	// Unknown is of a StaleTarget that may have been done all the same: nobody knows, or who answers does not.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // PrimitiveTag is a primitive as it stands in answers.
@@ -159,9 +162,37 @@ func NotSupported(p Primitive) Outcome {
 	return Outcome{Outcome: OutcomeNotSupported, Primitive: &PrimitiveTag{p}}
 }
 
-// Stale is the outcome of what came too late, or for what is not there.
+// maxDetail bounds the detail of an outcome, in bytes, and maxQuoted a text of an intervention that is quoted in it.
+const (
+	maxDetail = 4 << 10
+	maxQuoted = 256
+)
+
+// Stale is the outcome of what came too late, or for what is not there. A detail that is too long is cut.
 func Stale(format string, args ...any) Outcome {
-	return Outcome{Outcome: OutcomeStale, Detail: fmt.Sprintf(format, args...)}
+	return Outcome{Outcome: OutcomeStale, Detail: cut(fmt.Sprintf(format, args...), maxDetail)}
+}
+
+// Unsure is the StaleTarget of what may have been done, by this try or by one before it.
+func Unsure(format string, args ...any) Outcome {
+	o := Stale(format, args...)
+	o.Unknown = true
+	return o
+}
+
+// Quoted is a text of an intervention as an error or a detail quotes it, between quotation marks: of a long one its
+// head.
+func Quoted(text string) string { return strconv.Quote(cut(text, maxQuoted)) }
+
+// cut is the head of a text, with "…" where it is not all of it; no character is cut in two.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
 }
 
 // Validate reports an outcome that is none of the three.

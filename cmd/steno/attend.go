@@ -64,12 +64,23 @@ type dialer func(network, address string) (net.Conn, error)
 // Dial implements nats.CustomDialer.
 func (d dialer) Dial(network, address string) (net.Conn, error) { return d(network, address) }
 
+// unattended says, once a process, that its user may not take interventions: else it looks as if nobody sent any.
+func (a *app) unattended() nats.ErrHandler {
+	return func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		if errors.Is(err, nats.ErrPermissionViolation) {
+			a.mayNot.Do(func() {
+				a.log.Warn().Err(err).Msg("interventions do not get here; allow the tap's NATS user to subscribe to steno.intervene.> and to publish to _INBOX.>")
+			})
+		}
+	}
+}
+
 // attendOnce serves on one connection, until that is lost or ctx ends. A connection to a NATS of its own
 // comes again by itself; one to a directory's holder is given up with the holder, since the next one may be
 // long in coming.
 func (a *app) attendOnce(ctx context.Context, destination string, serve func(context.Context, *nats.Conn) error) error {
 	if destination != "" {
-		options := []nats.Option{nats.Timeout(attendWithin)}
+		options := []nats.Option{nats.Timeout(attendWithin), nats.ErrorHandler(a.unattended())}
 		if !strings.HasPrefix(destination, contextPrefix) { // a context may lead through a proxy, by a dialer of its own
 			options = append(options, nats.SetCustomDialer(dialer(func(network, address string) (net.Conn, error) {
 				return (&net.Dialer{Timeout: attendWithin}).DialContext(ctx, network, address)

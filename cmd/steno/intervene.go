@@ -232,9 +232,9 @@ func (a *app) interveneOn(ctx context.Context, command, text string, f *interven
 func (a *app) intervened(ctx context.Context, command string, conn *nats.Conn, key schema.Transcript, isOpen bool, by string, f *interveneFlags, i schema.Intervention) error {
 	ctx, done := context.WithTimeout(ctx, interveneWithin)
 	defer done()
-	o, err := sendIntervention(ctx, conn, key.Identity, by, i, isOpen)
+	o, err := sendIntervention(ctx, conn, key.Identity, by, i, isOpen, f.id != "")
 	switch {
-	case errors.Is(err, intervene.ErrUnanswered):
+	case errors.Is(err, intervene.ErrUnanswered), errors.Is(err, intervene.ErrBusy):
 		return &exitError{exitUnavailable, fmt.Errorf("%s %s: %w (again: --id %s)", command, key, err, i.ID)}
 	case err != nil:
 		return fmt.Errorf("%s %s: %w", command, key, err)
@@ -250,7 +250,16 @@ func (a *app) intervened(ctx context.Context, command string, conn *nats.Conn, k
 // sendIntervention sends it. Nobody may be there yet to take it, where a conversation is open. Where the connection is
 // lost the answer is lost with it, as when a directory's holder changes: it is sent again under its id, which is done
 // once.
-func sendIntervention(ctx context.Context, conn *nats.Conn, id schema.Identity, by string, i schema.Intervention, isOpen bool) (schema.Outcome, error) {
+//
+// again: it may have come before under its id, to whoever is there no more: that nobody is there now says nothing of
+// that.
+func sendIntervention(ctx context.Context, conn *nats.Conn, id schema.Identity, by string, i schema.Intervention, isOpen, again bool) (schema.Outcome, error) {
+	nobody := schema.Stale
+	if again {
+		nobody = func(format string, args ...any) schema.Outcome {
+			return schema.Unsure(format+"; an earlier try under its id may have been applied", args...)
+		}
+	}
 	sent := false // and perhaps taken
 	for began := time.Now(); ; {
 		o, lost, err := sendUntilLost(ctx, conn, id, by, i)
@@ -262,9 +271,9 @@ func sendIntervention(ctx context.Context, conn *nats.Conn, id schema.Identity, 
 			return o, err
 		case sent: // whoever took it may come back, and knows what became of it
 		case !isOpen:
-			return schema.Stale("it has ended, and %v", intervene.ErrNobody), nil
+			return nobody("it has ended, and %v", intervene.ErrNobody), nil
 		case time.Since(began) > tapWithin:
-			return schema.Stale("%v", intervene.ErrNobody), nil
+			return nobody("%v", intervene.ErrNobody), nil
 		}
 		select {
 		case <-ctx.Done():
@@ -300,6 +309,10 @@ func notApplied(ctx context.Context, command string, conn *nats.Conn, key schema
 			can += "; what it delivers now: " + c.Labels()
 		}
 		return &exitError{exitRuntime, fmt.Errorf("%s %s: not supported: %s", command, key, can)}
+	}
+	if o.Unknown {
+		return &exitError{exitRuntime, fmt.Errorf("%s %s: unknown whether it was applied: %s (look at the transcript before you try anew: steno show %s)",
+			command, key, o.Detail, key)}
 	}
 	return &exitError{exitRuntime, fmt.Errorf("%s %s: not applied: %s", command, key, o.Detail)}
 }

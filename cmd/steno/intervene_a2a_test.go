@@ -149,8 +149,12 @@ func TestInterventionsThroughProxy(t *testing.T) {
 	}
 
 	lost := begin("lost")
-	out, _, code := steno(t, "cancel", "--data", data, "--json", "--id", "c-2", key("lost"))
+	out, says, code := steno(t, "cancel", "--data", data, "--json", "--id", "c-2", key("lost"))
 	require.Equal(t, exitRuntime, code)
+	require.Contains(t, says, "unknown whether it was applied: it was sent")
+	require.NotContains(t, says, "not applied")
+	require.Contains(t, says, "steno show "+key("lost"))
+	require.Contains(t, out, `"unknown":true`)
 	require.Contains(t, out, `"outcome":"StaleTarget","detail":"it was sent, and no answer came, so whether it was done is not known: `)
 	for item(t, lost) != "" {
 	}

@@ -47,7 +47,7 @@ func TestAnInterventionOutlivesTheServer(t *testing.T) {
 	answered := make(chan answer)
 	ctx, done := context.WithCancel(minute(t))
 	send := func() {
-		o, err := sendIntervention(ctx, conn, id, "miller", i, true)
+		o, err := sendIntervention(ctx, conn, id, "miller", i, true, false)
 		answered <- answer{o, err}
 	}
 	go send()

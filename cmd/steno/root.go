@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -30,6 +31,7 @@ type stdio struct {
 
 // app is what all commands share: the global flags and what follows from them.
 type app struct {
+	mayNot sync.Once // said that interventions do not get here
 	stdio
 	out      *output // in front of stdio's
 	data     string

@@ -376,36 +376,45 @@ const overtime = 30 * time.Second
 
 // untilTwoSignals gives what the first signal that asks a command to stop closes, or a timeout that is
 // above 0, or whoever closes cancelled, and a context that the second signal ends, or the timeout with
-// overtime.
+// overtime. What others, or the clock, have stopped is stopped already: the first signal then changes nothing, and
+// the second one is the user's second.
 func untilTwoSignals(ctx context.Context, timeout time.Duration, cancelled <-chan struct{}) (_ context.Context, stop <-chan struct{}, done func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, stopSignals()...)
-	first := make(chan struct{})
-	ended := make(chan struct{})
+	ctx, stop, ended := untilTwo(ctx, signals, timeout, cancelled)
+	return ctx, stop, func() { signal.Stop(signals); ended() }
+}
+
+// untilTwo is untilTwoSignals with the signals that come.
+func untilTwo(ctx context.Context, signals <-chan os.Signal, timeout time.Duration, cancelled <-chan struct{}) (_ context.Context, stop <-chan struct{}, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	first, ended := make(chan struct{}), make(chan struct{})
+	end := sync.OnceFunc(func() { close(first) })
 	go func() {
 		defer close(ended)
-		late, over := make(<-chan time.Time), make(<-chan time.Time)
+		var late, over <-chan time.Time
 		if timeout > 0 {
 			late, over = time.After(timeout), time.After(timeout+overtime)
 		}
-		select {
-		case <-signals:
-			close(first)
-		case <-late:
-			close(first)
-		case <-cancelled:
-			close(first)
-		case <-ctx.Done():
-			return
-		}
-		select {
-		case <-signals:
-			cancel(errors.New("a second signal"))
-		case <-over:
-			cancel(errors.New("--timeout"))
-		case <-ctx.Done():
+		for asked := false; ; {
+			select {
+			case <-signals:
+				if asked {
+					cancel(errors.New("a second signal"))
+					return
+				}
+				asked = true
+			case <-late:
+			case <-cancelled:
+				cancelled = nil
+			case <-over:
+				cancel(errors.New("--timeout"))
+				return
+			case <-ctx.Done():
+				return
+			}
+			end()
 		}
 	}()
-	return ctx, first, func() { signal.Stop(signals); cancel(nil); <-ended }
+	return ctx, first, func() { cancel(nil); <-ended }
 }

@@ -97,6 +97,9 @@ func (s *Server) intervene(w http.ResponseWriter, r *http.Request) ([]byte, erro
 		o = schema.Stale("%v", intervene.ErrNobody)
 	case errors.Is(err, intervene.ErrRefused):
 		return nil, bad(codeParameter, "%v", err)
+	case errors.Is(err, intervene.ErrBusy):
+		return nil, &refusal{http.StatusServiceUnavailable, codeUnanswered,
+			fmt.Sprintf("too many wait, so this one was not taken: sent again under its id, %s, it is done once", i.ID)}
 	case errors.Is(err, intervene.ErrUnanswered):
 		return nil, &refusal{http.StatusServiceUnavailable, codeUnanswered,
 			fmt.Sprintf("no answer came, so what became of it is not known: sent again under its id, %s, it is done once", i.ID)}

@@ -17,10 +17,10 @@ const (
 	lookEvery = 500 * time.Millisecond
 	// leaveWithin is how long a server may take to hear that nobody listens any more.
 	leaveWithin = time.Second
-	// maxUnderWay bounds the messages that are being answered; others wait.
+	// maxUnderWay bounds the interventions of a lane that are under way.
 	maxUnderWay = 64
-	// maxAtDesk bounds those of one capture, which are carried out one after the other: where they take long, other
-	// captures have places left.
+	// maxAtDesk bounds those of a lane of one capture, which are carried out one after the other: where they take long,
+	// other captures have places left.
 	maxAtDesk = 8
 	// group is the queue group of those that may serve one capture side by side: of them one takes each
 	// intervention.
@@ -45,8 +45,30 @@ type Desks struct {
 // attended is the desk of a capture.
 type attended struct {
 	*Desk
-	places chan struct{} // taken by messages that are being answered
+	places places
 }
+
+// places are taken by interventions that are under way, those of each lane.
+type places [lanes]chan struct{}
+
+func newPlaces(most int) (p places) {
+	for lane := range p {
+		p[lane] = make(chan struct{}, most)
+	}
+	return p
+}
+
+// take takes a place of a lane, if there is one.
+func (p places) take(lane int) bool {
+	select {
+	case p[lane] <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p places) free(lane int) { <-p[lane] }
 
 // NewDesks makes desks of no captures.
 func NewDesks() *Desks { return &Desks{desks: map[schema.Identity]*attended{}} }
@@ -56,11 +78,11 @@ func NewDesks() *Desks { return &Desks{desks: map[schema.Identity]*attended{}} }
 // gets each message.
 func (d *Desks) Serve(ctx context.Context, conn *nats.Conn, captures Captures) error {
 	s := &serving{
-		desks: d, conn: conn, captures: captures, came: make(chan *nats.Msg, maxUnderWay),
-		subjects: map[schema.Identity]*nats.Subscription{}, places: make(chan struct{}, maxUnderWay),
+		desks: d, conn: conn, captures: captures,
+		subjects: map[schema.Identity]*nats.Subscription{}, places: newPlaces(maxUnderWay),
 	}
 	defer s.under.Wait()
-	defer s.leave(ctx)
+	defer s.leave()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
@@ -70,15 +92,10 @@ func (d *Desks) Serve(ctx context.Context, conn *nats.Conn, captures Captures) e
 			}
 			return fmt.Errorf("listen for interventions: %w", err)
 		}
-		for looked := false; !looked; {
-			select {
-			case <-ctx.Done():
-				return nil
-			case m := <-s.came:
-				s.take(ctx, m)
-			case <-look.C:
-				looked = true
-			}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
 		}
 	}
 }
@@ -88,10 +105,13 @@ type serving struct {
 	desks    *Desks
 	conn     *nats.Conn
 	captures Captures
-	came     chan *nats.Msg
-	subjects map[schema.Identity]*nats.Subscription
-	places   chan struct{} // taken by messages that are being answered
+	places   places
+	open     sync.WaitGroup // of subscriptions that messages may still come on
 	under    sync.WaitGroup
+
+	mu       sync.Mutex // held while a message is taken
+	subjects map[schema.Identity]*nats.Subscription
+	left     bool // nothing more is taken
 }
 
 // look listens on the subjects of the captures that are served now, and no more on others.
@@ -103,16 +123,20 @@ func (s *serving) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	served := make(map[schema.Identity]bool, len(list))
 	for _, id := range list {
 		served[id] = true
 		if s.subjects[id] != nil {
 			continue
 		}
-		sub, err := s.conn.ChanQueueSubscribe(schema.InterveneSubjects(id), group, s.came)
+		sub, err := s.conn.QueueSubscribe(schema.InterveneSubjects(id), group, func(m *nats.Msg) { s.take(ctx, m) })
 		if err != nil {
 			return err
 		}
+		s.open.Add(1)
+		sub.SetClosedHandler(func(string) { s.open.Done() })
 		s.subjects[id] = sub
 	}
 	for id, sub := range s.subjects {
@@ -125,22 +149,23 @@ func (s *serving) look(ctx context.Context) error {
 	return nil
 }
 
-// leave listens no more, and tells those whose messages came too late.
-func (s *serving) leave(ctx context.Context) {
+// leave listens no more. Those whose messages come too late are told.
+func (s *serving) leave() {
+	s.mu.Lock()
+	s.left = true
 	for _, sub := range s.subjects {
 		_ = sub.Drain() // the connection may be gone
 	}
-	_ = s.conn.FlushTimeout(leaveWithin) // likewise; what was on its way has come then
-	for {
-		select {
-		case m := <-s.came:
-			if schema.IsInbox(m.Reply) {
-				refuse(ctx, m)
-			}
-		default:
-			return
-		}
+	s.mu.Unlock()
+	left := make(chan struct{})
+	go func() { defer close(left); s.open.Wait() }() // until the connection is closed, at the latest
+	late := time.NewTimer(leaveWithin)
+	defer late.Stop()
+	select {
+	case <-left:
+	case <-late.C:
 	}
+	_ = s.conn.FlushTimeout(leaveWithin) // likewise
 }
 
 // gone is the target of what comes too late. The same may have come before, and be under way: so it does not say
@@ -152,51 +177,62 @@ func (gone) Supported() []schema.Primitive { return nil }
 
 // Deliver implements Target.
 func (gone) Deliver(context.Context, schema.Intervention) schema.Outcome {
-	return schema.Stale("whoever takes interventions for it is about to leave")
+	return schema.Unsure("whoever takes interventions for it is about to leave")
 }
 
 // refuse answers what comes too late.
 func refuse(ctx context.Context, m *nats.Msg) {
-	_ = m.Respond(NewDesk(gone{}).answer(ctx, m.Subject, m.Data, time.Now())) // whoever hears nothing asks again
+	d := NewDesk(gone{})
+	i, answer := d.read(m)
+	if answer == nil {
+		answer = d.deliver(context.WithoutCancel(ctx), i, time.Now())
+	}
+	_ = m.Respond(answer) // whoever hears nothing asks again
 }
 
-// take answers a message at its capture's desk.
+// take answers a message at its capture's desk. It never waits: what the client library keeps for whoever does may
+// overflow, and is then dropped without a word.
 func (s *serving) take(ctx context.Context, m *nats.Msg) {
 	at := time.Now()
-	if !schema.IsInbox(m.Reply) { // else nobody would hear what became of it
-		return
+	if !schema.IsInbox(m.Reply) {
+		return // nobody would hear what became of it
 	}
 	id, _, err := schema.ParseInterveneSubject(m.Subject)
 	if err != nil {
-		return // no desk's
+		return // no desk's: nobody sends on such a subject
 	}
-	if s.subjects[id] == nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left || s.subjects[id] == nil {
 		refuse(ctx, m)
 		return
 	}
 	desk := s.desks.desk(id, s.captures)
-	select {
-	case desk.places <- struct{}{}:
+	i, answer := desk.read(m)
+	lane := laneOf(i)
+	switch {
+	case answer != nil:
+	case !desk.places.take(lane):
+		answer = busy()
+	case !s.places.take(lane):
+		desk.places.free(lane)
+		answer = busy()
 	default:
-		return // as if it had not come: the same one may wait already
+		s.under.Go(func() {
+			defer desk.places.free(lane)
+			defer s.places.free(lane)
+			_ = m.Respond(desk.deliver(ctx, i, at)) // a sender that hears nothing asks again, and gets the first outcome
+		})
+		return
 	}
-	select {
-	case s.places <- struct{}{}:
-	case <-ctx.Done():
-		<-desk.places
-		return // who sent it hears nothing, and asks again
-	}
-	s.under.Go(func() {
-		defer func() { <-s.places; <-desk.places }()
-		_ = m.Respond(desk.answer(ctx, m.Subject, m.Data, at)) // a sender that hears nothing asks again, and gets the first outcome
-	})
+	_ = m.Respond(answer) // likewise
 }
 
 func (d *Desks) desk(id schema.Identity, captures Captures) *attended {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.desks[id] == nil {
-		d.desks[id] = &attended{NewDesk(captures.Target(id)), make(chan struct{}, maxAtDesk)}
+		d.desks[id] = &attended{NewDesk(captures.Target(id)), newPlaces(maxAtDesk)}
 	}
 	return d.desks[id]
 }

@@ -20,7 +20,7 @@ import (
 const (
 	maxMessage  = 64 << 10 // bytes of a message
 	maxAnswered = 1024     // outcomes that are remembered
-	maxQueue    = 64       // messages that wait
+	maxQueue    = 64       // messages of a lane that wait
 )
 
 // MaxWait is how long an intervention waits for others at most, until it is carried out. Who sends one waits
@@ -33,7 +33,8 @@ type Target interface {
 	Supported() []schema.Primitive
 	// Deliver carries an intervention out and returns when its outcome is known. It is NotSupported for
 	// every kind that the target has no way to deliver, ever; whatever else keeps it from being delivered,
-	// ctx's end included, makes it Stale. It is called once for an id.
+	// ctx's end included, makes it Stale. It is called once for an id, and for a cancel while another one is
+	// being delivered.
 	Deliver(ctx context.Context, i schema.Intervention) schema.Outcome
 }
 
@@ -64,9 +65,10 @@ type message struct {
 	schema.Intervention
 }
 
-// refusal answers what is no message.
+// refusal answers what is no message, or one that is not taken now.
 type refusal struct {
 	Error string `json:"error"`
+	Busy  bool   `json:"busy,omitempty"` // it may be sent again, under its id
 }
 
 // read reads a message that came on a subject; what it refuses was not sent as one. Who sent it is what the

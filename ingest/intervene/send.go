@@ -19,11 +19,14 @@ var (
 	ErrUnanswered = errors.New("no answer came")
 	// ErrRefused: it was not taken for an intervention, so that nothing was done.
 	ErrRefused = errors.New("refused")
+	// ErrBusy: it was not taken, since too many wait. Nothing was done by this try; one before it, under the same
+	// id, may be among those that wait. Sent again under its id it is done once.
+	ErrBusy = errors.New("busy")
 )
 
 // Send sends an intervention to whoever owns the capture's connection now, in the name of by, a token, and
-// gives what became of it. The error wraps ErrNobody, ErrUnanswered, where ctx ends before the answer, or
-// ErrRefused.
+// gives what became of it. The error wraps ErrNobody, ErrUnanswered, where ctx ends before the answer,
+// ErrRefused or ErrBusy.
 func Send(ctx context.Context, conn *nats.Conn, id schema.Identity, by string, i schema.Intervention) (o schema.Outcome, err error) {
 	if err := i.Validate(); err != nil {
 		return o, err
@@ -53,7 +56,11 @@ func ask(ctx context.Context, conn *nats.Conn, id schema.Identity, by string, qu
 	}
 	var refused refusal
 	if err := json.Unmarshal(m.Data, &refused); err == nil && refused.Error != "" {
-		return fmt.Errorf("intervene in %s: %w: %s", id, ErrRefused, refused.Error)
+		why := ErrRefused
+		if refused.Busy {
+			why = ErrBusy
+		}
+		return fmt.Errorf("intervene in %s: %w: %s", id, why, refused.Error)
 	}
 	if err := json.Unmarshal(m.Data, answer); err != nil {
 		return fmt.Errorf("intervene in %s: %w: %w", id, ErrUnanswered, err)

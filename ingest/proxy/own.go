@@ -111,7 +111,7 @@ func (c *call) giveUp(why string) {
 		c.unsent = fmt.Errorf("it could not be recorded in time: %s", why)
 		c.tell(schema.Stale("nothing was sent: %v", c.unsent))
 	default:
-		c.tell(schema.Stale("it was sent, and what became of it is not known yet: %s", why))
+		c.tell(schema.Unsure("it was sent, and what became of it is not known yet: %s", why))
 	}
 }
 
@@ -151,25 +151,28 @@ func (c *call) judge() schema.Outcome {
 	case !x.answered && errors.As(x.missed, &call) && call.Op == "dial":
 		return schema.Stale("nothing was sent: the peer cannot be reached: %s", x.broken)
 	case !x.answered:
-		return schema.Stale("it was sent, and no answer came, so whether it was done is not known: %s", x.broken)
+		return schema.Unsure("it was sent, and no answer came, so whether it was done is not known: %s", x.broken)
 	case x.missed != nil:
-		return schema.Stale("it was sent, and its answer is lost, so whether it was done is not known: %s", x.broken)
+		return schema.Unsure("it was sent, and its answer is lost, so whether it was done is not known: %s", x.broken)
 	}
-	detail := c.answer()
+	detail, unsure := c.answer()
 	if detail == "" {
 		return schema.Applied()
 	}
 	shown, _ := x.echoes.hide([]byte(detail)) // an error may quote what it does not like
-	return schema.Stale("%s", shortened(string(shown), maxDetail))
+	o := schema.Stale("%s", shortened(string(shown), maxDetail))
+	o.Unknown = unsure
+	return o
 }
 
-// answer reads the peer's answer and says why it is no result; empty: it is one.
-func (c *call) answer() string {
+// answer reads the peer's answer and says why it is no result; empty: it is one. It is unsure where the answer does not
+// say whether it was done.
+func (c *call) answer() (detail string, unsure bool) {
 	text := c.body.Bytes()
 	if readEncoding(c.header) == gzipped {
 		plain, err := gunzipWhole(text, maxJudged)
 		if err != nil {
-			return "the peer's answer cannot be read: " + err.Error()
+			return "the peer's answer cannot be read: " + err.Error(), true
 		}
 		text = plain
 	}
@@ -189,21 +192,21 @@ func (c *call) answer() string {
 		if says.Error.Present() {
 			why += ": " + a2a.FaultText(says.Error)
 		}
-		return why
+		return why, false
 	case !whole && c.x.broken != "":
-		return "it was sent, and its answer broke off, so whether it was done is not known: " + c.x.broken
+		return "it was sent, and its answer broke off, so whether it was done is not known: " + c.x.broken, true
 	case !whole:
-		return "the peer's answer is none that can be read"
+		return "the peer's answer is none that can be read", true
 	case says.Result.Kind() != jsontree.Object:
-		return "the peer's answer is neither a result nor an error"
+		return "the peer's answer is neither a result nor an error", true
 	}
 	if c.info.Kind.Kind != schema.PrimitiveCancel {
-		return ""
+		return "", false
 	}
 	for _, arm := range a2a.AppendArms(nil, says.Result) {
 		if state := a2a.ReadState(a2a.StatusOf(arm.Value)); state.Class() == a2a.Terminal && state != a2a.Canceled {
-			return "the task had ended before: " + string(state)
+			return "the task had ended before: " + string(state), false
 		}
 	}
-	return ""
+	return "", false
 }

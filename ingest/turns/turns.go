@@ -99,7 +99,7 @@ func (t *Turns) Find(id string) (Session, error) {
 	case len(found) > 1:
 		return Session{}, fmt.Errorf("turns are in progress in %d sessions: name one", len(found))
 	case len(found) == 0 && id != "" && !t.seen[id]:
-		return Session{}, fmt.Errorf("%w: session %q was not seen in this connection", ErrStale, id)
+		return Session{}, fmt.Errorf("%w: session %s was not seen in this connection", ErrStale, schema.Quoted(id))
 	}
 	for session, raw := range found {
 		return Session{session, []byte(raw)}, nil

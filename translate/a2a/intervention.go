@@ -17,7 +17,12 @@ const roleOperator = "operator"
 type injection struct {
 	id   string // empty in version 0.1
 	text string
+	at   uint64 // the frame that tells of it
 }
+
+// maxInjected is how many injected messages are kept that the peer has not taken: as many calls a proxy has under way
+// at most. One that is taken behind that many later ones is the user's as any other.
+const maxInjected = 64
 
 // intervened folds what steno itself did in the conversation, in somebody's name. Who did it is told where it
 // stands. An injected message is nobody's words until the peer has taken it; the request that carries it, which
@@ -29,10 +34,25 @@ func (x *fold) intervened(info schema.InterventionInfo) *task {
 	if info.Outcome != nil {
 		text = translate.OutcomeText(&info.Intervention, info.Outcome)
 	} else if info.Kind.Kind == schema.PrimitiveInject {
-		x.injected[x.frame.Exchange] = injection{info.MessageID, info.Kind.Text}
+		x.inject(injection{info.MessageID, info.Kind.Text, x.frame.Seq})
 	}
 	x.byOperator(t, &schema.Progress{Detail: &schema.Note{Text: text}})
 	return t
+}
+
+// inject keeps what is to be said in the frame's exchange; of too many the oldest goes.
+func (x *fold) inject(in injection) {
+	x.injected[x.frame.Exchange] = in
+	if len(x.injected) <= maxInjected {
+		return
+	}
+	oldest := x.frame.Exchange
+	for exchange, other := range x.injected { // each has a frame of its own: the order does not matter
+		if other.at < x.injected[oldest].at {
+			oldest = exchange
+		}
+	}
+	delete(x.injected, oldest)
 }
 
 // isOurs reports whether steno has made the exchange to give the peer a message, which it has not taken yet.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/steno-io/steno/schema"
 	"github.com/steno-io/steno/translate"
 )
 
@@ -59,4 +60,19 @@ func TestWhatIsKeptOfClosedExchanges(t *testing.T) {
 func TestAFrameBehindACloseBeginsAnotherExchange(t *testing.T) {
 	got := told(t, "> e1 "+asks("m", "x"), "~ e1 "+standing("completed", ""), "x e1", "~ e1 "+chunk("a", "late", `,"lastChunk":true`), "x e1", "x e1")
 	require.Equal(t, []string{`User answer "x" revision 0`, `stop EndTurn ""`, `Assistant answer "late" revision 0`}, got)
+}
+
+// Messages that a peer neither takes nor refuses are kept, with their texts, in case it repeats them: so many only, and
+// the last ones.
+func TestWhatIsKeptOfMessagesThatNobodyTakes(t *testing.T) {
+	fold := newFold(testIdentity)
+	for n := range 10 * maxInjected {
+		exchange := "e" + strconv.Itoa(n)
+		info := `{"id":"i","session":"t","kind":{"kind":"InjectMessage","text":"Go on"},"message_id":"m-` + exchange + `"}`
+		fold.Step(nil, &schema.Frame{Seq: uint64(n) + 1, From: schema.FromControl, Type: schema.TypeIntervention, Exchange: exchange, Data: []byte(info)})
+	}
+	require.Len(t, fold.injected, maxInjected)
+	for n := range maxInjected {
+		require.Contains(t, fold.injected, "e"+strconv.Itoa(10*maxInjected-1-n))
+	}
 }

@@ -196,7 +196,7 @@ const outcomes = {
     const at = new Date()
     return ['applied', '✓', 'The cancel was delivered.', ' ', el('time.aside', { datetime: at.toISOString(), title: moment(at) }, at.toLocaleTimeString('en-GB'))]
   },
-  StaleTarget: (o) => ['stale', '!', 'Not cancelled: ' + oneLine(o.detail || 'there is nothing to cancel any more')],
+  StaleTarget: (o) => ['stale', '!', (o.unknown ? 'Whether it was cancelled is not known: ' : 'Not cancelled: ') + oneLine(o.detail || 'there is nothing to cancel any more')],
   CapabilityNotSupported: (o) => ['not_supported', '!', 'Not cancelled: in this conversation there is no way to deliver a ' + oneLine(o.primitive?.primitive ?? 'Cancel') + '.'],
 }
 

@@ -94,7 +94,7 @@ func (a *Approvals) decide(i schema.Intervention) (*question, error) {
 	asked := a.meant(i)
 	switch {
 	case len(asked) == 0:
-		return nil, fmt.Errorf("no tool call %q waits for an approval", cmp.Or(i.Kind.CallID, i.Kind.Request))
+		return nil, fmt.Errorf("no tool call %s waits for an approval", schema.Quoted(cmp.Or(i.Kind.CallID, i.Kind.Request)))
 	case len(asked) > 1:
 		return nil, errors.New("several wait: name the request")
 	case approve && !asked[0].Once:

@@ -166,7 +166,7 @@ func (c conversation) Deliver(ctx context.Context, i schema.Intervention) schema
 	open, seen := c.tasks(i.Session)
 	switch {
 	case len(open) == 0 && i.Session != "" && !seen:
-		return schema.Stale("task %q was not seen here in this conversation", i.Session)
+		return schema.Stale("task %s was not seen here in this conversation", schema.Quoted(i.Session))
 	case len(open) == 0:
 		return schema.Stale("no task is in progress")
 	case len(open) > 1 && i.Kind.Kind == schema.PrimitiveInject:
@@ -177,7 +177,7 @@ func (c conversation) Deliver(ctx context.Context, i schema.Intervention) schema
 	case err != nil:
 		return schema.Stale("nothing was sent: claim it: %v", err)
 	case !mine:
-		return schema.Stale("it was taken before, by another proxy of this peer or by one that has ended: the transcript shows what came of it")
+		return schema.Unsure("it was taken before, by another proxy of this peer or by one that has ended: the transcript shows what came of it")
 	}
 	c.acts(c.id)
 	outcomes := make([]schema.Outcome, len(open))
@@ -196,11 +196,12 @@ func together(of []proxy.Task, outcomes []schema.Outcome) schema.Outcome {
 	}
 	const named = 5 // the record tells of all
 	var not []string
-	count := 0
+	count, unknown := 0, false
 	for n, o := range outcomes {
 		if o.Outcome == schema.OutcomeApplied {
 			continue
 		}
+		unknown = unknown || o.Unknown
 		if count++; count <= named {
 			not = append(not, fmt.Sprintf("task %q: %s", of[n].ID, o.Detail))
 		}
@@ -208,5 +209,7 @@ func together(of []proxy.Task, outcomes []schema.Outcome) schema.Outcome {
 	if count == 0 {
 		return schema.Applied()
 	}
-	return schema.Stale("not in %d of %d tasks: %s", count, len(of), strings.Join(not, "; "))
+	all := schema.Stale("not in %d of %d tasks: %s", count, len(of), strings.Join(not, "; "))
+	all.Unknown = unknown
+	return all
 }
