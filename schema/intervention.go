@@ -140,7 +140,7 @@ const (
 	OutcomeStale        = "StaleTarget"            // what it is meant for is not there, or no more
 )
 
-// Outcome is what became of an intervention. It is one of three; that nobody knows is an error.
+// Outcome is what became of an intervention. It is one of three; that no answer came is an error.
 type Outcome struct {
 	Outcome   string        `json:"outcome"`
 	Primitive *PrimitiveTag `json:"primitive,omitempty"` // of CapabilityNotSupported

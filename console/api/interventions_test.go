@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/steno-io/steno/console/api"
@@ -108,4 +109,17 @@ func TestInterventions(t *testing.T) {
 	require.Len(t, target.got, 1)
 	require.Equal(t, http.StatusMethodNotAllowed, s.ask(http.MethodPut, at, "").StatusCode)
 	stop()
+
+	answers := func(text string) answer {
+		sub, err := p.conn.Subscribe(schema.InterveneSubjects(key.Identity), func(m *nats.Msg) { _ = m.Respond([]byte(text)) })
+		require.NoError(t, err)
+		require.NoError(t, p.conn.Flush())
+		defer sub.Unsubscribe() //nolint:errcheck // the connection goes with the test
+		return s.post(at, "0123456789abcdef", json, cancel)
+	}
+	a = answers(`{"outcome":"StaleTarget","detail":"it was sent","unknown":true}`)
+	require.Equal(t, `{"id":"c-1","outcome":"StaleTarget","detail":"it was sent","unknown":true}`+"\n", a.body)
+	a = answers(`{"error":"too many wait","busy":true}`)
+	refuses(a, http.StatusServiceUnavailable, "unanswered")
+	require.Contains(t, a.body, "under its id, c-1")
 }
