@@ -98,7 +98,7 @@ func playAgent(what string, args []string) int {
 	case "deaf": // closes its input, works on until it is told to end
 		_ = os.Stdin.Close()
 		fmt.Println("closed")
-		return waitSignal(nil)
+		return waitSignal(nil, nil)
 	case "flood":
 		for {
 			if _, err := os.Stdout.Write(make([]byte, 1000)); err != nil {
@@ -125,7 +125,7 @@ func playAgent(what string, args []string) int {
 		fmt.Println("ready")
 		time.Sleep(time.Minute) // not for ever: without cgo the runtime ends a process in which nobody can wake
 	case "signals":
-		return waitSignal(func() { fmt.Println("ready") })
+		return waitSignal(func() { fmt.Println("ready") }, args)
 	case "eof": // leaves word of how its input ended
 		first := make([]byte, 100)
 		n, _ := os.Stdin.Read(first)
@@ -152,14 +152,19 @@ func playAgent(what string, args []string) int {
 	return 0
 }
 
-// waitSignal tells every signal that it gets and ends at SIGTERM.
-func waitSignal(ready func()) int {
+// waitSignal tells every signal that it gets, first in a file if one is named, and ends at SIGTERM.
+func waitSignal(ready func(), word []string) int {
 	c := make(chan os.Signal, 10)
 	signal.Notify(c, passed...)
 	if ready != nil {
 		ready()
 	}
 	for s := range c {
+		if len(word) > 0 {
+			if err := os.WriteFile(word[0], []byte(signalName(s.(syscall.Signal))), 0o600); err != nil {
+				return 1
+			}
+		}
 		fmt.Println(signalName(s.(syscall.Signal)))
 		if s == syscall.SIGTERM {
 			return 5

@@ -94,7 +94,8 @@ func TestSignalsArePassedOn(t *testing.T) {
 	heard := make(chan os.Signal, 1) // what this process hears, those that it starts do not ignore, not even under nohup
 	signal.Notify(heard, syscall.SIGHUP)
 	defer signal.Stop(heard)
-	p := startTap(t, "signals")
+	word := filepath.Join(t.TempDir(), "word")
+	p := startTap(t, "signals", word)
 	require.Equal(t, "ready", p.line())
 	for _, s := range []syscall.Signal{
 		syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGWINCH, syscall.SIGUSR1, syscall.SIGUSR2,
@@ -107,6 +108,10 @@ func TestSignalsArePassedOn(t *testing.T) {
 	_, err := unix.Wait4(p.cmd.Process.Pid, &status, unix.WUNTRACED, nil)
 	require.NoError(t, err)
 	require.True(t, status.Stopped(), "a shell waits for its child to stop")
+	require.Eventually(t, func() bool {
+		said, err := os.ReadFile(word)
+		return err == nil && string(said) == "SIGTSTP"
+	}, 20*time.Second, time.Millisecond, "SIGCONT takes back a SIGTSTP that the agent has not taken yet")
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGCONT))
 	require.ElementsMatch(t, []string{"SIGTSTP", "SIGCONT"}, []string{p.line(), p.line()})
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
