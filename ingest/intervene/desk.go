@@ -164,8 +164,22 @@ func (d *Desk) deliver(ctx context.Context, i schema.Intervention, at time.Time)
 	under := &d.under[laneOf(i)]
 	under.Lock()
 	defer under.Unlock()
+	if ctx.Err() != nil { // nobody is there for whom
+		d.forgetUndone(i.ID)
+		first.answer = encode(schema.Stale("nobody takes interventions for it any more"))
+		return first.answer
+	}
 	first.answer = encode(d.inTime(ctx, i, at))
 	return first.answer
+}
+
+// forgetUndone forgets an intervention that is not carried out since its connection has gone: whoever hears nothing
+// sends it again over the next one, and means it still.
+func (d *Desk) forgetUndone(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.answered, id)
+	d.order = slices.DeleteFunc(d.order, func(other string) bool { return other == id })
 }
 
 // first gives what is remembered under an intervention's id: nil if that is of another one. If nothing is, it is
@@ -206,12 +220,9 @@ func (d *Desk) forget() {
 	}
 }
 
-// inTime carries out what has not waited too long, while somebody is there for whom.
+// inTime carries out what has not waited too long.
 func (d *Desk) inTime(ctx context.Context, i schema.Intervention, at time.Time) schema.Outcome {
-	switch waited := d.now().Sub(at); {
-	case ctx.Err() != nil:
-		return schema.Stale("nobody takes interventions for it any more")
-	case waited > MaxWait:
+	if waited := d.now().Sub(at); waited > MaxWait {
 		return schema.Stale("it would have been carried out %s after it came: others came before it", waited.Round(time.Millisecond))
 	}
 	return d.target.Deliver(ctx, i)

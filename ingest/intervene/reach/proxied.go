@@ -157,27 +157,38 @@ func (c conversation) tasks(named string) (open []proxy.Task, seen bool) {
 	return open, seen
 }
 
+// meant are the tasks that an intervention is for, or why there are none.
+func (c conversation) meant(i schema.Intervention) (open []proxy.Task, stale *schema.Outcome) {
+	open, seen := c.tasks(i.Session)
+	var why schema.Outcome
+	switch {
+	case len(open) == 0 && i.Session != "" && !seen:
+		why = schema.Stale("task %s was not seen here in this conversation", schema.Quoted(i.Session))
+	case len(open) == 0:
+		why = schema.Stale("no task is in progress")
+	case len(open) > 1 && i.Kind.Kind == schema.PrimitiveInject:
+		why = schema.Stale("%d tasks are in progress: name one", len(open))
+	default:
+		return open, nil
+	}
+	return nil, &why
+}
+
 // Deliver implements intervene.Target. A cancel that names no task is one of all that go on in the conversation; a
 // message is for one. ctx's end does not end the calls: their outcome would be lost, and they are done.
 func (c conversation) Deliver(ctx context.Context, i schema.Intervention) schema.Outcome {
 	if !slices.Contains(calls, i.Kind.Kind) {
 		return schema.NotSupported(i.Kind.Kind)
 	}
-	open, seen := c.tasks(i.Session)
-	switch {
-	case len(open) == 0 && i.Session != "" && !seen:
-		return schema.Stale("task %s was not seen here in this conversation", schema.Quoted(i.Session))
-	case len(open) == 0:
-		return schema.Stale("no task is in progress")
-	case len(open) > 1 && i.Kind.Kind == schema.PrimitiveInject:
-		return schema.Stale("%d tasks are in progress: name one", len(open))
-	}
-	mine, err := c.Claim(ctx, c.id, i.ID)
+	open, stale := c.meant(i)
+	mine, err := c.Claim(ctx, c.id, i.ID) // also where there is nothing to be done: it may have been, elsewhere
 	switch {
 	case err != nil:
-		return schema.Stale("nothing was sent: claim it: %v", err)
+		return schema.Unsure("nothing was sent by this try: claim it: %v", err)
 	case !mine:
 		return schema.Unsure("it was taken before, by another proxy of this peer or by one that has ended: the transcript shows what came of it")
+	case stale != nil:
+		return *stale
 	}
 	c.acts(c.id)
 	outcomes := make([]schema.Outcome, len(open))

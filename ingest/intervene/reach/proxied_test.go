@@ -74,7 +74,7 @@ func TestTasksOfAConversation(t *testing.T) {
 
 	require.Equal(t, []schema.Primitive{schema.PrimitiveCancel, schema.PrimitiveInject}, c.Supported())
 	require.Equal(t, schema.NotSupported(schema.PrimitivePause), c.Deliver(t.Context(), schema.Intervention{Kind: schema.InterventionKind{Kind: schema.PrimitivePause}}))
-	require.Equal(t, schema.Stale("2 tasks are in progress: name one"), c.Deliver(t.Context(), inject("1", "")))
+	require.Equal(t, schema.Stale("2 tasks are in progress: name one"), c.Deliver(t.Context(), inject("0", "")))
 	require.Equal(t, schema.Applied(), c.Deliver(t.Context(), inject("1", "t-1")))
 	require.Equal(t, p.tasks[0], <-p.ch)
 	again := c.Deliver(t.Context(), inject("1", "t-1"))
@@ -88,11 +88,12 @@ func TestTasksOfAConversation(t *testing.T) {
 	require.Equal(t, schema.Applied(), c.Deliver(t.Context(), cancel("5", "")))
 	require.Equal(t, schema.Applied(), r.Target(capture("other")).Deliver(t.Context(), cancel("5", "")), "the id is another capture's")
 	broken = errors.New("no bucket")
-	require.Equal(t, schema.Stale("nothing was sent: claim it: no bucket"), c.Deliver(t.Context(), cancel("6", "")))
+	require.Equal(t, schema.Unsure("nothing was sent by this try: claim it: no bucket"), c.Deliver(t.Context(), cancel("6", "")))
 	for i := range p.tasks {
 		p.tasks[i].Open = false
 	}
 	require.Empty(t, c.Supported())
+	broken = nil
 	require.Equal(t, schema.Stale("no task is in progress"), c.Deliver(t.Context(), cancel("7", "")))
 	require.Equal(t, schema.Stale("no task is in progress"), c.Deliver(t.Context(), cancel("8", "t-1")))
 	require.Len(t, p.ch, 5)
@@ -154,4 +155,48 @@ func TestWhereTasksAreIsKnownAsLongAsTheyAre(t *testing.T) {
 	}
 	require.Equal(t, schema.Applied(), r.Target(capture).Deliver(t.Context(), cancel("1", "stays")))
 	require.Equal(t, len(p.tasks), len(r.filed))
+}
+
+// What was taken at another proxy may have been done there: where there is nothing for it here, it is not said that it
+// was not.
+func TestARepetitionThatFindsNothingHere(t *testing.T) {
+	t.Parallel()
+	capture := schema.Identity{Namespace: "default", Workflow: "mill", Run: "r", Attempt: 1}
+	claimed, broken := map[string]bool{}, error(nil)
+	replica := func(tasks ...proxy.Task) (*tapped, *Proxied) {
+		p := &tapped{ch: make(chan proxy.Task, 8), tasks: tasks}
+		r := &Proxied{
+			Calls: p, Peer: "mill",
+			Filed: func(context.Context, string) (schema.Identity, bool, error) { return capture, true, nil },
+			Claim: func(_ context.Context, _ schema.Identity, i string) (bool, error) {
+				mine := !claimed[i]
+				claimed[i] = claimed[i] || broken == nil
+				return mine, broken
+			},
+		}
+		_, err := r.Served(t.Context())
+		require.NoError(t, err)
+		return p, r
+	}
+	_, one := replica(proxy.Task{ID: "t-1", Open: true})
+	p, other := replica(proxy.Task{ID: "t-2", Open: true})
+	require.Equal(t, schema.Applied(), one.Target(capture).Deliver(t.Context(), cancel("1", "t-1")))
+	again := other.Target(capture).Deliver(t.Context(), cancel("1", "t-1"))
+	require.True(t, again.Unknown, again.Detail)
+
+	require.Equal(t, schema.Applied(), one.Target(capture).Deliver(t.Context(), cancel("2", "")))
+	p.tasks[0].Open = false
+	again = other.Target(capture).Deliver(t.Context(), cancel("2", ""))
+	require.True(t, again.Unknown, again.Detail)
+
+	// The first outcome stands: what was not done there is not done here.
+	require.Equal(t, schema.Stale("no task is in progress"), other.Target(capture).Deliver(t.Context(), cancel("3", "")))
+	again = one.Target(capture).Deliver(t.Context(), cancel("3", ""))
+	require.True(t, again.Unknown, again.Detail)
+
+	broken = errors.New("no bucket")
+	for _, r := range []*Proxied{one, other} {
+		again = r.Target(capture).Deliver(t.Context(), cancel("2", ""))
+		require.True(t, again.Unknown, again.Detail)
+	}
 }
