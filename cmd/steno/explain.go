@@ -34,14 +34,14 @@ path from the frame's leaf to the root that a seal signs.
 KEY names a transcript as in other commands; NUMBER is the event's store_seq, as
 steno search and show --json give it. KEY@NUMBER is the same, and so is the address
 of an item in the console. With --archive, of a directory or a bundle, all is read
-from there, and nothing else is needed.
+from there, and nothing else is needed; KEY is then a part of the key, not of a title.
 
 It ends with 0 when the frames give the event again, with 10 when they do not, or
 something on the way to the signature does not fit, with 12 when the signature is not
 good, and with 1 when this build does not have the event's translator version.`,
 		Example: `  steno explain fix-the-mill#14
   steno explain fix-the-mill#14 --archive /srv/archive --key mill.pub
-  steno explain Sacks#9 --archive sacks.tar --json | jq .inclusion`,
+  steno explain 4f1c#9 --archive sacks.tar --json | jq .inclusion`,
 		Args: onlyOne("which event? such as: steno explain KEY#14"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.explain(cmd.Context(), args[0], &f) },
 	}

@@ -163,8 +163,8 @@ func (a *app) approveCommand() *cobra.Command {
 Approving is "allow once", and refused where the agent does not offer that; --deny is
 "reject".
 
-CALL is the agent's id of the tool call, or the id of its request, which the
-transcript shows as approvalId: call ids such as c1#2 are the transcript's alone.
+CALL is the agent's id of the tool call, or the id of its request, which steno show
+--json has as approvalId: call ids such as c1#2 are the transcript's alone.
 Where several questions would fit, --request APPROVALID or --session ID says which.`,
 		Example: `  steno approve 4f1c --call t1
   steno approve 4f1c --call t1 --deny --note "not on a Friday"`,
@@ -181,7 +181,7 @@ Where several questions would fit, --request APPROVALID or --session ID says whi
 			k.Decision.Decision = schema.DecisionDeny
 		}
 		if call == "" && request == "" {
-			return k, usage("what shall be allowed? give --call or --request (steno show has them)")
+			return k, usage("what shall be allowed? give --call or --request (steno show KEY --json has them, as toolId and approvalId)")
 		}
 		return k, nil
 	})

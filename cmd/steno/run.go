@@ -71,7 +71,7 @@ that is spoken. --fs and --terminal are of version 1, which alone is offered the
 ask: the transcript shows what waits. It is answered over the NATS that --nats names,
 or over the steno up which runs on the data directory:
   steno approve KEY --call CALL        (or --deny; steno approve --help)
-CALL is the agent's id of the tool call, or the request's, which the transcript shows
+CALL is the agent's id of the tool call, or the request's, which steno show --json has
 as approvalId. Approving is "allow once", and refused where the agent does not offer
 that; denying is "reject". Who decided is in the record.
 steno cancel KEY cancels the turn, as Ctrl-C does.

@@ -57,7 +57,7 @@ parked where the sink stopped at a record that does not fit.
 It ends with 0 when all agrees, 10 when anything was changed, is missing or was
 added, 12 when a signature is not good, and 11 when all agrees but frames were lost before they were stored: a
 tap passed on what it could not keep, or its journal was damaged. It ends with 1
-when what there is agrees, but a journal has not come through, the workers of a
+when what there is agrees, but a journal for these streams has not come through, the workers of a
 cluster do not get on with what was stored before it began, or this build does not
 have the translator version that a capture names: then all but its translation is
 checked, and it says so of each.`,
