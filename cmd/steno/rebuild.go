@@ -31,6 +31,10 @@ meanwhile; take away ledger.db, with -wal and -shm, if a damaged one is there. W
 --nats it is the PostgreSQL database that --ledger names; stop the sinks first. A
 ledger that holds anything is refused.
 
+Where the streams are lost as well, the ledger shows what the archive has, and its
+proof is the archive's: steno verify DIR. Without DIR verify looks for the frames in
+the streams, and says that they are gone.
+
 Of captures whose first records are gone from the streams, and whose seals or frames
 are not good, what was proved is stored, and no more. It ends with 0 when all is
 there again, with 10 when something of the archive was changed, or a capture has a
