@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/steno-io/steno/cmd/steno/holder"
 	"github.com/steno-io/steno/ingest/filing"
 	"github.com/steno-io/steno/ingest/journal"
@@ -25,7 +27,7 @@ func (a *app) publishOwn(ctx context.Context, path string, head journal.Head, co
 	if head.Destination == "" {
 		return
 	}
-	for {
+	for tries := 1; ; tries++ {
 		err := a.publishOnce(ctx, path, head, command)
 		if err == nil {
 			return
@@ -39,7 +41,11 @@ func (a *app) publishOwn(ctx context.Context, path string, head journal.Head, co
 				command, head.Identity, a.dir(), command, err)
 			return
 		}
-		a.log.Warn().Err(err).Msg("publish journal; trying again")
+		level := zerolog.WarnLevel
+		if tries&(tries-1) != 0 { // an outage is said ever more seldom: an editor shows each line
+			level = zerolog.DebugLevel
+		}
+		a.log.WithLevel(level).Err(err).Msg("publish journal; trying again")
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Second):
