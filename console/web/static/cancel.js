@@ -38,10 +38,20 @@ export class Cancel {
     this.leave = el('button', { type: 'button', data: { action: 'close' }, on: { click: () => this.dialog.close() } })
     this.go = el('button.grave', { type: 'button', data: { action: 'confirm' }, on: { click: () => this.send() } })
     this.dialog = el('dialog.question', { 'aria-labelledby': 'cancel-title', 'aria-describedby': 'cancel-about', data: { question: true }, on: { close: () => this.closed() } },
-      el('div.questions', { on: { keydown: (e) => { if (e.key === 'Enter' && !e.repeat && !e.isComposing && e.target.matches('input')) this.send() } } }, // no form: the page has none
+      el('div.questions', { on: { keydown: (e) => this.typed(e) } }, // no form: the page has none
       el('h2', { id: 'cancel-title' }, 'Cancel what the agent is doing?'), this.about,
       el('div.field', null, el('label', null, 'Why, for the record (may be empty)', this.reason)), this.asked, this.known, this.note,
       el('div.answers', null, this.leave, this.go)))
+  }
+
+  // typed sends at Enter. Until the key is let go it does nothing else: the answer may close the dialog before, and the button
+  // that has the focus again would be pressed.
+  typed(e) {
+    if (e.key !== 'Enter' || e.repeat || e.isComposing || !e.target.matches('input')) return
+    const nothing = (press) => press.preventDefault()
+    addEventListener('keypress', nothing, true)
+    addEventListener('keyup', () => removeEventListener('keypress', nothing, true), { capture: true, once: true })
+    this.send()
   }
 
   /** update shows the button where a cancel can be delivered: that is asked when the transcript is live, and again when it is so again. */

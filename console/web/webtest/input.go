@@ -33,6 +33,17 @@ func (tab *Tab) Press(keys string) {
 	tab.do(fmt.Sprintf("press %q", keys), chromedp.KeyEvent(keys))
 }
 
+// PressSlowly presses Enter, and does something before the browser makes a character of the key.
+func (tab *Tab) PressSlowly(meanwhile func()) {
+	tab.t.Helper()
+	for i, e := range kb.Encode('\r') {
+		if i == 1 {
+			meanwhile()
+		}
+		call(tab, input.DispatchKeyEvent, *e)
+	}
+}
+
 // PressShift presses a key together with Shift.
 func (tab *Tab) PressShift(key string) {
 	tab.t.Helper()
