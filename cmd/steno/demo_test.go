@@ -11,7 +11,9 @@ import (
 func TestTheDemoShowsBothProtocols(t *testing.T) {
 	data := t.TempDir()
 	text := ok(t, "demo", "--data", data, "--speed", "0")
-	require.Contains(t, text, "agent · orders\n  Seven <b>open</b> orders in Łódź.\n  [data · count 7, ids [1,2]]\n")
+	for _, said := range []string{"  Seven <b>open</b> orders in Łódź.\n", "[data · count 7, ids [1,2]]\n"} { // where the ledger lags, apart
+		require.Contains(t, text, said)
+	}
 	require.Contains(t, text, "■ end of turn\n")
 	require.Regexp(t, `\nverified: [\d,]+ frames, [\d,]+ events, 0 unaccounted\n$`, text)
 	protocols := map[schema.Protocol]bool{}
